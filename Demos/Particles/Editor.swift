@@ -27,6 +27,11 @@ import Foundation
     }
   }
 
+  /// Opens a document that the app was launched with or handed.
+  func openHanded(_ url: URL) async -> String {
+    do { return try await open(url) } catch { return "error \(error.localizedDescription)" }
+  }
+
   private func carryOut(_ command: String, _ argument: String) async throws -> String {
     switch command {
     case "help": return "ok help\n\(Self.help)"

@@ -8,6 +8,8 @@ import Foundation
 // The thumbnail extension is the same program.
 if CommandLine.arguments.contains("--thumbnail") { SceneThumbnail.main() }
 
+Signals.block()
+
 /// Runs in a terminal as an animation with keys, elsewhere line by line.
 let editor = Editor()
 let isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1

@@ -20,41 +20,41 @@ package struct AmbitCommand: ParsableCommand {
       access on and off, keep it across restarts, and find the document again after you renamed or moved it. What was \
       decided is in the audit log.
 
-        ambit run Editor.app             run an app; its picker appears in your terminal
+        ambit run Editor.app             run an app; its picker is in your terminal
         ambit run --pick notes.txt Editor.app
                                          the same, with your choice made beforehand
-        ambit plan Editor.app            the sandbox that it would get, drawn; nothing is run
-        ambit why Editor.app read PATH   whether it may, by which rule, and what would grant it
-        ambit policy show default        what a policy says, and where each value comes from
+        ambit plan Editor.app            the sandbox that it would get, drawn
+        ambit why Editor.app read PATH   whether it may, and by which rule
+        ambit policy show default        what a policy says, and where from
         ambit seccomp explain FILE       what a seccomp profile does, call by call
-        ambit ps                         what is running, and what it may touch right now
-        ambit suspend org.example.Ed     stop a running app for a while; ambit resume lets it go on
+        ambit ps                         what is running, and what it may touch
+        ambit suspend org.example.Ed     stop a running app until ambit resume
         ambit stop org.example.Ed        end a running app
-        ambit kill --memory-pressure APP end a suspended app, as a system short of memory does
+        ambit kill --memory-pressure APP end a suspended app, as the system does
         ambit grants                     which app may use which document
-        ambit grant APP PATH             let an app use a document without its asking
+        ambit grant APP PATH             let an app use a document, unasked
         ambit revoke --document PATH     take a document back, at once
         ambit identity list              which app each identifier belongs to
-        ambit bookmark inspect FILE      what a bookmark that an app keeps holds, and leads to
+        ambit bookmark inspect FILE      what an app's bookmark leads to
         ambit coordinate write FILE -- COMMAND
-                                         use a file in turn with the apps that have it open
+                                         use a file in turn with apps that have it
         ambit cp | mv | rm | edit        the same for everyday commands
         ambit trash | duplicate | tag | favourite
-                                         the trash, copies, tags and favourites of your files
+                                         trash, copies, tags and favourites
         ambit query APP PREDICATE        the documents that an app would find
-        ambit coordination               which app has a file right now, and who waits for it
-        ambit versions report.txt        its earlier contents; ambit versions restore brings one back
+        ambit coordination               which app has a file now, and who waits
+        ambit versions report.txt        its earlier contents, to be restored
         ambit types explain FILE         its content type, and the rule that decided
-        ambit handlers FILE              the apps that open it, and why in that order
-        ambit open notes.md              open a document with the app that it belongs to
-        ambit share notes.md             the apps that take it, as the share sheet lists them
+        ambit handlers FILE              the apps that open it, and their order
+        ambit open notes.md              open a document with its app
+        ambit share notes.md             the apps that take it: the share sheet
         ambit crashcheck --document FILE -- COMMAND
-                                         what a crash in the middle of a save may leave
-        ambit audit log                  everything that was granted, used and refused
-        ambit audit explain Editor.app   what it could do, by whose decision, and how exposed that leaves you
-        ambit rule PCK-9                 the promise behind an identifier that a message cites
-        ambit doctor                     what this machine offers, and how to mend what is missing
-        ambit verify                     try to escape from the sandbox, in every known way
+                                         what a crash during a save may leave
+        ambit audit log                  all that was granted, used and refused
+        ambit audit explain Editor.app   what it could do, by whose decision
+        ambit rule PCK-9                 the promise that a message cites
+        ambit doctor                     what this machine offers, or lacks
+        ambit verify                     try to escape, in every known way
       """,
     version: AmbitVersion.current,
     subcommands: [
@@ -91,8 +91,13 @@ package struct AmbitCommand: ParsableCommand {
     do {
       let words = Array(ThisProcess.arguments.dropFirst())
       if let code = try BrokerCommand.Serve.serve(words) { throw code }
-      var command = try parseCalled(words)
-      try command.run()
+      if words.first == "help", let unknown = UnknownCommand(words.dropFirst(), of: Self.self) { throw unknown.failure }
+      var command: any ParsableCommand
+      do { command = try parseCalled(words) } catch {
+        throw UnknownCommand(words[...], of: Self.self)?.failure ?? error
+      }
+      // The parser would say how “ambit” is used, and not this command.
+      do { try command.run() } catch let error as ValidationError { throw Failure(error.message, status: 64) }
       exit()
     } catch let failure as Failure {
       failure.report()

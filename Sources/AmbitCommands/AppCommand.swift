@@ -33,9 +33,10 @@ struct AppCommand: ParsableCommand {
       guard !apps.isEmpty else { return "No app has been run.\n" }
       let table = Table(
         [
-          .init("APP", keeping: .end), .init("NAME"), .init("VERSION"), .init("GRANTS", alignment: .trailing),
-          .init("RUNNING", alignment: .trailing), .init("CONTAINER"),
-          .init("LIES AT", minWidth: 8, keeping: .end), .init("SHA-256", minWidth: 12),
+          .init("APP", .identifier, minWidth: 8, keeping: .end), .init("NAME", minWidth: 8),
+          .init("VERSION", .extra, minWidth: 7), .init("GRANTS", alignment: .trailing, minWidth: 6),
+          .init("RUNNING", alignment: .trailing, minWidth: 7), .init("CONTAINER", .extra, minWidth: 9),
+          .init("LIES AT", minWidth: 12, keeping: .end), .init("SHA-256", .extra, minWidth: 12),
         ], for: 1)
       return table.render(
         apps.map { app in

@@ -20,7 +20,8 @@ extension AppCommand {
           ambit app inspect Editor.app/Contents/Info.plist
           codesign -d --entitlements :- Editor.app | ambit app inspect -
           ambit app inspect --only mapped Editor.app
-          ambit app inspect --format json Editor.app | jq '.files[].keys[] | select(.status == "unknown") | .path'
+          ambit app inspect --format json Editor.app |
+            jq '.files[].keys[] | select(.status == "unknown") | .path'
         """)
 
     enum Status: String, CaseIterable, ExpressibleByArgument { case mapped, idle, unknown }

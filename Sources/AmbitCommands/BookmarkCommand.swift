@@ -22,7 +22,8 @@ struct BookmarkCommand: ParsableCommand {
         can open it for you. Looking changes nothing, and gives nobody access.
 
           ambit bookmark inspect ~/.local/share/ambit/containers/ID/Library/last
-          ambit bookmark inspect ~/.local/share/ambit/containers/ID/Documents/Letter.txt.ambitref
+          ambit bookmark inspect \\
+            ~/.local/share/ambit/containers/ID/Documents/Letter.txt.ambitref
         """)
 
     @Argument(help: "A file with the bookmark, as bytes or in base64; or a document reference. “-”: standard input.")

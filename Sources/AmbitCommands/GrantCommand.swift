@@ -16,7 +16,7 @@ struct GrantCommand: ParsableCommand {
       read is not granted, nor are keys and settings of other programs (~/.ssh, ~/.config).
 
         ambit grant org.example.Ed ~/notes.txt              to read and write
-        ambit grant --read-only org.example.Ed ~/Pictures   a folder, with everything in it, to read
+        ambit grant --read-only org.example.Ed ~/Pictures   a folder, to read
 
       Exit status: 0 done, 1 there is no such app or document, or it may not be granted; then none was.
       """)

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import Folders
-internal import Foundation
 internal import Launcher
 internal import Terminal
 internal import Wire
@@ -61,9 +60,9 @@ enum GrantTable {
     }
     let table = Table(
       [
-        .init("GRANT", minWidth: 10), .init("APP", minWidth: 8, maxWidth: 32, keeping: .end),
-        .init("MAY", minWidth: 4), .init("DOCUMENT", minWidth: 8, keeping: .end), .init("DECIDED", minWidth: 6),
-        .init("NOW", minWidth: 3, maxWidth: 30), .init("LAST USED", minWidth: 9),
+        .init("GRANT", .identifier, minWidth: 10), .init("APP", .identifier, minWidth: 8, keeping: .end),
+        .init("MAY", minWidth: 5), .init("DOCUMENT", minWidth: 12, keeping: .end),
+        .init("DECIDED", .extra, minWidth: 13), .init("NOW", maxWidth: 30), .init("LAST USED", .extra, minWidth: 10),
       ], for: descriptor)
     return table.render(grants.map(row))
   }
@@ -85,14 +84,14 @@ enum GrantTable {
     let writes = grant.access == .readWrite
     return [
       Table.Cell(grant.grant, .dim), Table.Cell(grant.bundleIdentifier, .cyan),
-      Table.Cell(writes ? "read and write" : "read", writes ? .yellow : .green),
-      Table.Cell(grant.path + (grant.kind == .folder ? "/" : "")), Table.Cell(decision(grant)), activity(grant),
-      Table.Cell(grant.lastUsed.map(time) ?? "never", .dim),
+      writes ? Table.Cell("read and write", short: "write", .yellow) : Table.Cell("read", .green),
+      Table.Cell(grant.path + (grant.kind == .folder ? "/" : "")), decision(grant), activity(grant),
+      Table.Cell(grant.lastUsed.map(LocalTime.minutes) ?? "never", short: grant.lastUsed.map(LocalTime.day), .dim),
     ]
   }
 
-  /// “by you, 2026-01-01 09:30”.
-  private static func decision(_ grant: GrantsInterface.Grant) -> String {
+  /// “by you, 2026-01-01 09:30”; in short “by you”.
+  private static func decision(_ grant: GrantsInterface.Grant) -> Table.Cell {
     let by =
       switch grant.origin {
       case .user: "by you"
@@ -101,9 +100,9 @@ enum GrantTable {
       case .bookmark: "by a bookmark"
       }
     let parent = grant.parent.map { " from \($0)" } ?? ""
-    let ends = [grant.endsWithLaunch ? "its launch ends" : nil, grant.until.map(time)].compactMap { $0 }
+    let ends = [grant.endsWithLaunch ? "its launch ends" : nil, grant.until.map(LocalTime.minutes)].compactMap { $0 }
     let until = ends.isEmpty ? "" : ", until \(ends.joined(separator: " or "))"
-    return "\(by)\(parent), \(time(grant.created))\(until)"
+    return Table.Cell("\(by)\(parent), \(LocalTime.minutes(grant.created))\(until)", short: by)
   }
 
   private static func activity(_ grant: GrantsInterface.Grant) -> Table.Cell {
@@ -113,17 +112,6 @@ enum GrantTable {
       return "in \(use.instance) (\(use.pid)\(isShared ? ", process \(use.process)" : ""))"
         + (use.count > 1 ? " ×\(use.count)" : "")
     }
-    return Table.Cell("● " + places.joined(separator: ", "), .green)
-  }
-
-  /// RFC 3339 to the user's own minutes.
-  static func time(_ text: String) -> String {
-    guard let date = try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)) else {
-      return text
-    }
-    let formatter = DateFormatter()
-    formatter.locale = Locale(identifier: "en_US_POSIX")
-    formatter.dateFormat = "yyyy-MM-dd HH:mm"
-    return formatter.string(from: date)
+    return Table.Cell("● " + places.joined(separator: ", "), short: "●", .green)
   }
 }

@@ -39,9 +39,9 @@ struct IdentityCommand: ParsableCommand {
       guard !identities.isEmpty else { return "No app is remembered.\n" }
       let table = Table(
         [
-          .init("APP", minWidth: 8, keeping: .end), .init("PATH", minWidth: 8, keeping: .end),
-          .init("SHA-256", minWidth: 12),
-          .init("OWNER", alignment: .trailing), .init("GRANTS", alignment: .trailing), .init("REMEMBERED"),
+          .init("APP", .identifier, minWidth: 8, keeping: .end), .init("PATH", minWidth: 12, keeping: .end),
+          .init("SHA-256", .extra, minWidth: 12), .init("OWNER", .extra, alignment: .trailing, minWidth: 5),
+          .init("GRANTS", alignment: .trailing, minWidth: 6), .init("REMEMBERED", minWidth: 10),
         ], for: 1)
       return table.render(
         identities.map { each in
@@ -49,7 +49,7 @@ struct IdentityCommand: ParsableCommand {
             Table.Cell(each.bundleIdentifier, .cyan), Table.Cell(each.path), Table.Cell(Digest.short(each.digest)),
             Table.Cell(each.owners.map(String.init).joined(separator: ", ")),
             each.grants == 0 ? Table.Cell("0", .dim) : Table.Cell("\(each.grants)"),
-            Table.Cell(GrantTable.time(each.remembered), .dim),
+            Table.Cell(LocalTime.minutes(each.remembered), short: LocalTime.day(each.remembered), .dim),
           ]
         })
     }
@@ -91,8 +91,8 @@ enum Digest {
     guard !apps.isEmpty else { return "" }
     let table = Table(
       [
-        .init("APP", minWidth: 8, keeping: .end), .init("LIES AT", minWidth: 8, keeping: .end),
-        .init("SHA-256", minWidth: 12),
+        .init("APP", .identifier, minWidth: 8, keeping: .end), .init("LIES AT", minWidth: 12, keeping: .end),
+        .init("SHA-256", .extra, minWidth: 12),
       ], for: 1)
     return "\n"
       + table.render(apps.map { [Table.Cell($0.app, .cyan), Table.Cell($0.path), Table.Cell(short($0.digest), .dim)] })

@@ -14,8 +14,8 @@ struct KillCommand: ParsableCommand {
       an app wants to keep it has to save when it goes to the background.
 
         ambit suspend org.example.Ed
-        ambit kill --memory-pressure org.example.Ed        ended, as if another app needed the memory
-        ambit kill --memory-pressure --until 200MiB        as many as it takes until all apps use 200 MiB
+        ambit kill --memory-pressure org.example.Ed        one suspended app
+        ambit kill --memory-pressure --until 200MiB        until all use 200 MiB
 
       Exit status: 0 done, also if there was nothing to end; 1 the app does not run, or is not suspended.
       """)

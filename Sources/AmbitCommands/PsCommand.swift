@@ -52,9 +52,10 @@ struct PsCommand: ParsableCommand {
   private static func table(_ instances: [LauncherInterface.Instance]) -> String {
     let table = Table(
       [
-        .init("PID", alignment: .trailing), .init("APP"), .init("INSTANCE"), .init("STATE"), .init("POLICY"),
-        .init("SCOPES", alignment: .trailing),
-        .init("DOCUMENT", keeping: .end), .init("SINCE"),
+        .init("PID", .identifier, alignment: .trailing), .init("APP", .identifier, minWidth: 8),
+        .init("INSTANCE", .identifier, minWidth: 8), .init("STATE", minWidth: 9), .init("POLICY", .extra, minWidth: 7),
+        .init("SCOPES", alignment: .trailing, minWidth: 6), .init("DOCUMENT", minWidth: 12, keeping: .end),
+        .init("SINCE", .extra, minWidth: 16),
       ], for: 1)
     var rows: [[Table.Cell]] = []
     for instance in instances {
@@ -65,7 +66,7 @@ struct PsCommand: ParsableCommand {
         Table.Cell("\(instance.used)/\(instance.limit)", instance.used == instance.limit ? .red : .green),
       ]
       guard let first = instance.scopes.first else {
-        rows.append(head + [Table.Cell("nothing open", .dim), Table.Cell(instance.started, .dim)])
+        rows.append(head + [Table.Cell("nothing open", .dim), since(instance.started)])
         continue
       }
       let isShared = Set(instance.scopes.map(\.process)).count > 1
@@ -78,10 +79,12 @@ struct PsCommand: ParsableCommand {
     return table.render(rows) + Digest.table(apps.map { ($0.bundleIdentifier, $0.path, $0.digest) })
   }
 
+  private static func since(_ time: String) -> Table.Cell { Table.Cell(time, short: LocalTime.minutes(time), .dim) }
+
   /// - Parameter isShared: several of the app's processes have something open, and it has to be said which.
   private static func cells(_ scope: LauncherInterface.Scope, _ isShared: Bool) -> [Table.Cell] {
     let count = scope.count > 1 ? " ×\(scope.count)" : ""
     let process = isShared ? " (process \(scope.process))" : ""
-    return [Table.Cell(printable(scope.host) + count + process), Table.Cell(scope.since, .dim)]
+    return [Table.Cell(printable(scope.host) + count + process), since(scope.since)]
   }
 }

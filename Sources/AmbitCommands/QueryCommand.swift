@@ -15,7 +15,8 @@ struct QueryCommand: ParsableCommand {
       else, whatever the predicate says. The predicate is written as for NSPredicate, over the keys of NSMetadataItem.
 
         ambit query org.example.Editor TRUEPREDICATE
-        ambit query org.example.Editor "kMDItemFSName CONTAINS[cd] 'report'" --scope external
+        ambit query --scope external org.example.Editor \\
+          "kMDItemFSName CONTAINS[cd] 'report'"
 
       Exit status: 0 done; 1 the app or the predicate is not known; 125 the catalog cannot be read.
       """)

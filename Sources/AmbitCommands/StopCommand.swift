@@ -17,7 +17,7 @@ struct StopCommand: ParsableCommand {
     discussion: """
       The app gets SIGTERM, as by kill(1), and has some seconds to save. Then the sandbox is ended with everything in it.
 
-        ambit stop org.example.Ed          every running instance of an app, by its identifier or its name
+        ambit stop org.example.Ed          all instances of an app
         ambit stop bzs2ezx3sb              one instance; ambit ps has their names
         ambit stop --kill org.example.Ed   at once
 

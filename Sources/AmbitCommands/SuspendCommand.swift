@@ -14,7 +14,7 @@ struct SuspendCommand: ParsableCommand {
       connections stay as they are. Started documents keep their slots, and “ambit ps” lists them. You can withdraw grants \
       meanwhile; the documents are then gone from the sandbox.
 
-        ambit suspend org.example.Ed   every running instance of an app, by its identifier or its name
+        ambit suspend org.example.Ed   all running instances of an app
         ambit suspend bzs2ezx3sb       one instance; ambit ps has their names
         ambit resume org.example.Ed    lets it go on
 
@@ -46,8 +46,8 @@ struct ResumeCommand: ParsableCommand {
       Its processes run again with everything that they had. As after a long pause, timers are due, connections may be closed, and \
       documents may have been changed or withdrawn.
 
-        ambit resume org.example.Ed    every running instance of an app, by its identifier or its name
-        ambit resume bzs2ezx3sb        one instance; “ambit ps” shows which are suspended
+        ambit resume org.example.Ed    all running instances of an app
+        ambit resume bzs2ezx3sb        one instance; ambit ps has their names
 
       An app that was stopped by Ctrl-Z before it was suspended goes on as well.
 

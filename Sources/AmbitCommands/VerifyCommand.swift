@@ -30,7 +30,7 @@ package struct VerifyCommand: ParsableCommand {
 
         ambit verify                          the default policy
         ambit verify --policy teach --app Editor.app
-                                              what this app would get under that policy
+                                              what this app would get under it
         ambit verify --format tap             for a test harness
         ambit verify --launcher 'bwrap --ro-bind / / --unshare-all --'
                                               the same probes under another launcher

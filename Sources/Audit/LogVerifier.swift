@@ -54,16 +54,19 @@ extension AuditReader {
   /// - Parameters:
   ///   - key: the key that signed it; nil: the key beside the log, which a process with all files and the key can have replaced.
   ///   - anchors: marks that were noted elsewhere. The only thing that shows a log which was signed anew as a whole.
+  ///   - isCopy: it lies elsewhere than where it is written, without its private key. That is no finding when `key` is given; then the
+  ///     end of a log that nobody has closed is known only as far as its signed head (`isEndChecked`).
   ///   - progress: told the number of an entry now and then; false to stop.
   /// - Throws: problem `damaged` with the first entry that is concerned; `failed` if it was stopped.
   package func verified(
-    key: AuditKey.Public? = nil, anchors: [ChainMark] = [], progress: (Int64) -> Bool = { _ in true }
+    key: AuditKey.Public? = nil, anchors: [ChainMark] = [], isCopy: Bool = false,
+    progress: (Int64) -> Bool = { _ in true }
   ) throws(AuditLogError) -> AuditVerification {
     var attempts = 0
     while true {
       let head = try HeadFile.read(files.head)
       let end = try SmallFile.read(files.end)
-      do throws(AuditLogError) { return try verified(key, anchors, head, progress) } catch {
+      do throws(AuditLogError) { return try verified(key, anchors, isCopy, head, progress) } catch {
         attempts += 1
         // Its writer may have closed it meanwhile, begun to write it anew, or taken entries over from the journal between the looks at
         // the two. A writer that goes on signs it all the time, and tells of each entry.
@@ -75,7 +78,8 @@ extension AuditReader {
   }
 
   private func verified(
-    _ key: AuditKey.Public?, _ anchors: [ChainMark], _ head: Statement?, _ progress: (Int64) -> Bool
+    _ key: AuditKey.Public?, _ anchors: [ChainMark], _ isCopy: Bool, _ head: Statement?,
+    _ progress: (Int64) -> Bool
   ) throws(AuditLogError) -> AuditVerification {
     // Before the log: they promise no more than there is.
     let own = try AuditKey.beside(files)
@@ -84,7 +88,8 @@ extension AuditReader {
     let beside = try AuditKey.publicKey(of: files)
     var found = try read(wholeJournal: true) { view in
       var verifier = try LogVerifier(
-        files, key: key, beside: beside, own: own, head: head, end: end, begins: begins, anchors: anchors)
+        files, key: key, beside: beside, own: own, head: head, end: end, begins: begins, anchors: anchors,
+        needsKey: key == nil || !isCopy)
       return try verifier.check(view, progress)
     }
     // Its present writer has written on since, and tells of each entry right after it.
@@ -99,7 +104,7 @@ extension AuditReader {
     return found
   }
 
-  /// The whole log, checked as ``verified(key:anchors:progress:)`` does.
+  /// The whole log, checked as ``verified(key:anchors:isCopy:progress:)`` does.
   ///
   /// - Returns: how many entries there are.
   package func verify() throws(AuditLogError) -> Int64 { try verified().count }
@@ -113,6 +118,7 @@ struct LogVerifier {
   let end: EndMark?
   let begins: Statement?
   private let own: AuditKey.Beside
+  private let needsKey: Bool
   private var anchors: ArraySlice<ChainMark>
   private var base: ChainMark?
   private var last = ChainMark()
@@ -126,9 +132,10 @@ struct LogVerifier {
   ///   - key: the key that signed it, by the caller's word.
   ///   - beside: the public key that lies beside the log.
   ///   - own: the key itself, which `end` was read with.
+  ///   - needsKey: a log that nobody has closed must have it beside it.
   init(
     _ files: LogFiles, key: AuditKey.Public?, beside: AuditKey.Public?, own: AuditKey.Beside, head: Statement?,
-    end: EndMark?, begins: Statement?, anchors: [ChainMark]
+    end: EndMark?, begins: Statement?, anchors: [ChainMark], needsKey: Bool = true
   ) throws(AuditLogError) {
     if let key, let beside, key != beside {
       throw AuditLogError(.damaged, files.publicKey, "it is another key than the one that was given", of: .signature)
@@ -144,6 +151,7 @@ struct LogVerifier {
     self.files = files
     self.key = key
     self.own = own
+    self.needsKey = needsKey
     self.head = head
     self.end = end
     self.begins = begins
@@ -327,7 +335,7 @@ struct LogVerifier {
     }
     let ending = LogEnding(files: files, head: head, end: end, journalBoot: journalBoot)
     try ending.check(last)
-    if case .gone = own, ending.isOpen(last) {
+    if case .gone = own, needsKey, ending.isOpen(last) {
       throw AuditLogError(
         .damaged, files.key,
         "it is gone, and without it nobody can say whether entries after the signed head are missing", of: .signature)

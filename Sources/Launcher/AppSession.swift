@@ -153,9 +153,9 @@ final class AppSession {
       } catch WireError.remote(LauncherInterface.Failure.notGivenName, let parameters) {
         let index = (try? parameters.int("index")) ?? 0
         let document = request.given.indices.contains(index) ? request.given[index] : nil
+        let reason = (try? parameters.string("reason")) ?? "it may not have it"
         throw Failure(
-          "\(document.map { "\($0.how.option) \($0.path)" } ?? "a document") cannot be given to it: "
-            + ((try? parameters.string("reason")) ?? "it may not have it"))
+          document?.refusal(reason, app: request.appPath) ?? "a document cannot be given to it: \(reason)")
       } catch let error as WireError { throw Failure(error) }
     }
   }

@@ -58,15 +58,32 @@ package struct GivenDocument: Equatable, Sendable {
 
   package var message: LauncherInterface.Given {
     .init(
-      how: how == .open || how == .openRead ? .open : .give,
+      how: isOpening ? .open : .give,
       access: [.giveRead, .giveFolderRead, .openRead].contains(how) ? .readOnly : .readWrite,
       folder: how == .giveFolder || how == .giveFolderRead)
   }
 
+  /// “ambit open” is how the user said it; the option is between programs.
+  private var isOpening: Bool { how == .open || how == .openRead }
+
   func opened() throws(Failure) -> Descriptor {
     do throws(KernelError) { return try Descriptor.open(path, flags: .path) } catch {
-      throw Failure("\(how.option) \(path): cannot be opened: \(error.errno). Name a document that is there.")
+      let subject = isOpening ? "\(path)" : "\(how.option) \(path):"
+      throw Failure("\(subject) cannot be opened: \(error.errno). Name a document that is there.")
     }
+  }
+
+  /// That the app does not get it, and why.
+  ///
+  /// - Parameter app: where the app lies.
+  package func refusal(_ reason: String, app: String) -> String {
+    guard isOpening else { return "\(how.option) \(path) cannot be given to it: \(reason)" }
+    let option = (how == .open ? How.give : .giveRead).option
+    // A reason that names an option says what to do.
+    let hint =
+      reason.contains("--give")
+      ? " of ambit run" : ". To give it the document itself: ambit run \(option) \(path) \(app)"
+    return "\(path) cannot be opened with \(app): \(reason)\(hint)"
   }
 }
 

@@ -103,6 +103,13 @@ package struct LaunchRequest: Equatable, Sendable {
     case .file(let path): path
     }
   }
+
+  /// The host path of the bundle, or of the program that is no bundle's.
+  var appPath: String {
+    switch program {
+    case .bundle(let path, _), .file(let path): path
+    }
+  }
 }
 
 /// The form in which the tools hand a request back to the launcher; the arguments come on the command line.

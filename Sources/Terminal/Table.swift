@@ -8,8 +8,19 @@ package struct Table: Sendable {
     case trailing
   }
 
+  /// What becomes of a column on a terminal that is too narrow for all of them. Cells' short forms are taken first of all.
+  package enum Role: Sendable {
+    /// It is cut, down to its minimum.
+    case text
+    /// The same; and it is left out, the last one first, before an identifier is cut.
+    case extra
+    /// An identifier that other commands take: cut when there is nothing else to give way.
+    case identifier
+  }
+
   package struct Column: Sendable {
     package var header: String
+    package var role: Role
     package var alignment: Alignment
     /// Columns of the terminal that it keeps, even with nothing in it and however narrow the terminal.
     package var minWidth: Int
@@ -19,10 +30,11 @@ package struct Table: Sendable {
     package var keeping: TruncationSide
 
     package init(
-      _ header: String, alignment: Alignment = .leading, minWidth: Int = 3, maxWidth: Int? = nil,
+      _ header: String, _ role: Role = .text, alignment: Alignment = .leading, minWidth: Int = 3, maxWidth: Int? = nil,
       keeping: TruncationSide = .start
     ) {
       self.header = header
+      self.role = role
       self.alignment = alignment
       self.minWidth = minWidth
       self.maxWidth = maxWidth
@@ -32,10 +44,13 @@ package struct Table: Sendable {
 
   package struct Cell: Equatable, Sendable, ExpressibleByStringInterpolation {
     package var text: String
+    /// Takes the text's place where that does not fit.
+    package var short: String?
     package var attributes: [Style.Attribute]
 
-    package init(_ text: String, _ attributes: Style.Attribute...) {
+    package init(_ text: String, short: String? = nil, _ attributes: Style.Attribute...) {
       self.text = text
+      self.short = short
       self.attributes = attributes
     }
 
@@ -68,27 +83,46 @@ package struct Table: Sendable {
 
   /// The widths that fit these rows; further rows can be written with them, cut where they do not fit.
   package func layout(_ rows: [[Cell]]) -> Layout {
+    let full = widths(of: rows) { $0.text }
+    var shown = Array(columns.indices)
+    guard let width else { return Layout(table: self, widths: full, shown: shown) }
+    let short = widths(of: rows) { $0.short ?? $0.text }
+    while true {
+      var widths = full
+      var excess = shown.map { widths[$0] }.reduce(0, +) + Layout.gap.count * (shown.count - 1) - width
+      for index in shown.reversed() where excess > 0 && short[index] < widths[index] {
+        excess -= widths[index] - short[index]
+        widths[index] = short[index]
+      }
+      cut(&widths, of: shown.filter { columns[$0].role != .identifier }, &excess)
+      if excess > 0, let extra = shown.last(where: { columns[$0].role == .extra }) {
+        shown.removeAll { $0 == extra }
+        continue
+      }
+      cut(&widths, of: shown.filter { columns[$0].role == .identifier }, &excess)
+      return Layout(table: self, widths: widths, shown: shown)
+    }
+  }
+
+  /// What the columns need for these rows; on a terminal no more than their maximum.
+  private func widths(of rows: [[Cell]], _ text: (Cell) -> String) -> [Int] {
     var widths = columns.map { max($0.minWidth, displayWidth(printable($0.header))) }
     for row in rows {
       for (index, cell) in row.prefix(columns.count).enumerated() {
-        widths[index] = max(widths[index], displayWidth(printable(cell.text)))
+        widths[index] = max(widths[index], displayWidth(printable(text(cell))))
       }
     }
-    if let width {
-      for (index, column) in columns.enumerated() {
-        if let limit = column.maxWidth { widths[index] = min(widths[index], max(limit, column.minWidth)) }
-      }
-      shrink(&widths, to: width)
+    guard width != nil else { return widths }
+    return zip(widths, columns).map { width, column in
+      column.maxWidth.map { min(width, max($0, column.minWidth)) } ?? width
     }
-    return Layout(table: self, widths: widths)
   }
 
   /// Takes columns of the terminal from the one that is furthest above its minimum, until the line fits or all are
   /// at theirs.
-  private func shrink(_ widths: inout [Int], to width: Int) {
-    var excess = widths.reduce(0, +) + Layout.gap.count * (widths.count - 1) - width
+  private func cut(_ widths: inout [Int], of indices: [Int], _ excess: inout Int) {
     func slack(_ index: Int) -> Int { widths[index] - columns[index].minWidth }
-    while excess > 0, let widest = widths.indices.max(by: { slack($0) < slack($1) }), slack(widest) > 0 {
+    while excess > 0, let widest = indices.max(by: { slack($0) < slack($1) }), slack(widest) > 0 {
       widths[widest] -= 1
       excess -= 1
     }
@@ -100,6 +134,8 @@ package struct Table: Sendable {
 
     let table: Table
     package let widths: [Int]
+    /// The columns that are not left out.
+    let shown: [Int]
 
     /// The header's line, without its newline.
     package var header: String {
@@ -110,13 +146,16 @@ package struct Table: Sendable {
     package func line(_ row: [Cell]) -> String {
       var line = ""
       var pending = ""  // blanks that are written only if something follows them
-      for index in widths.indices {
+      for index in shown {
         let cell = index < row.count ? row[index] : Cell("")
         let column = table.columns[index]
         var text = printable(cell.text)
-        if table.width != nil { text = truncated(text, to: widths[index], keeping: column.keeping) }
+        if table.width != nil {
+          if let short = cell.short, displayWidth(text) > widths[index] { text = printable(short) }
+          text = truncated(text, to: widths[index], keeping: column.keeping)
+        }
         let padding = String(repeating: " ", count: max(0, widths[index] - displayWidth(text)))
-        if index > 0 { pending += Layout.gap }
+        if index != shown.first { pending += Layout.gap }
         if column.alignment == .trailing { pending += padding }
         if !text.isEmpty {
           line += pending + table.style.apply(cell.attributes, to: text)

@@ -7,11 +7,11 @@ package enum TestedLauncher: Equatable, Sendable {
 
   /// The placeholders for the stage's own paths in a launcher's command line.
   package static let placeholders: [(name: String, meaning: String)] = [
-    ("{program}", "the battery's program, which has to be there inside at the same path"),
+    ("{program}", "the battery's program, at the same path inside"),
     ("{container}", "a folder that the app may write, at the same path inside"),
     ("{granted}", "a folder that the app was given, at the same path inside"),
-    ("{document}", "a file that the app was given for reading, at the same path inside"),
-    ("{planted}", "a path in the container that the app has prepared before this launch (B4)"),
+    ("{document}", "a file that the app may read, at the same path inside"),
+    ("{planted}", "a path in the container, prepared before the launch (B4)"),
   ]
 
   /// Splits a command line as a shell does, as far as that is needed here: words between blanks, with quotes of both

@@ -63,6 +63,55 @@ struct AuditQuestionTests {
     }
   }
 
+  @Test func `a log that is named has to be there, and the user's own need not`() throws {
+    try Workspace.with(TestUser.all[0]) { world in
+      let words = [
+        ["audit", "log"], ["audit", "export", "--as", "jsonl", "--to", "-"], ["audit", "at", "now"],
+      ]
+      for words in words {
+        let answer = try world.run([try Products.path("ambit")] + words + ["--log", "\(world.home)/none.sqlite"])
+        #expect(answer.exit == .status(2) && answer.output.isEmpty, "\(words): \(answer)")
+        #expect(answer.errors.contains("There is no audit log at \(world.home)/none.sqlite"), "\(words): \(answer)")
+      }
+      for words in words.dropLast() {
+        let answer = try world.run([try Products.path("ambit")] + words)
+        #expect(answer.exit == .status(0) && answer.output.isEmpty, "\(words): \(answer)")
+      }
+    }
+  }
+
+  @Test func `a database that was copied alone is said to lack its newest entries, and no rule holds of it`() throws {
+    try Workspace.with(TestUser.all[0]) { world in
+      let (alone, rules) = ("\(world.home)/alone.sqlite", "\(world.home)/rules.toml")
+      try FileManager.default.copyItem(atPath: try log(world), toPath: alone)
+      try world.user.own(alone)
+      try world.write("[[rule]]\nname = \"n\"\nkind = \"scopes-at-most\"\nmost = 3\n", to: rules)
+      for (words, status) in [
+        (["check", alone, rules], 2), (["check", rules, "--log", alone], 2), (["log", "--log", alone], 0),
+        (["at", "now", "--log", alone], 0), (["simulate", alone, "--policy", "strict"], 0),
+        (["simulate", "--log", alone, "--policy", "strict"], 0), (["segments", alone], 0),
+        (["export", "--as", "jsonl", "--to", "-", "--log", alone], 0),
+      ] as [([String], Int32)] {
+        let answer = try world.run([try Products.path("ambit"), "audit"] + words)
+        #expect(answer.exit == .status(status), "\(words): \(answer)")
+        #expect(answer.errors.contains("may lack its newest entries: there is no \(world.home)/alone.head"), "\(words)")
+        if status == 2 { #expect(answer.output.contains("cannot be judged"), "\(answer)") }
+      }
+    }
+  }
+
+  @Test func `a simulation for an app that the log has no launch of says so`() throws {
+    try Workspace.with(TestUser.all[0]) { world in
+      let log = try log(world)
+      for format in ["table", "json"] {
+        let answer = try world.ambit(
+          "audit", "simulate", log, "--policy", "strict", "--app", "org.example.typo", "--format", format)
+        #expect(answer.exit == .status(1) && answer.output.isEmpty, "\(answer)")
+        #expect(answer.errors.contains("no launch of org.example.typo is in the log"), "\(answer)")
+      }
+    }
+  }
+
   @Test func `AUD-5: who could reach what at a moment is asked of a copied log, as a database and as lines of JSON`()
     throws
   {

@@ -83,6 +83,16 @@ struct WhyTests {
     }
   }
 
+  @Test func `ambit why connect takes no word for a path that may be an address without its port`() throws {
+    try Workspace.with(.root) { world in
+      for word in ["example.org", "example.org:", "example.org:99999"] {
+        let answer = try world.ambit("why", "/bin/sh", "connect", word)
+        #expect(answer.exit == .status(64) && answer.output.isEmpty, "\(answer)")
+        #expect(answer.errors.contains("HOST:PORT"), "\(answer)")
+      }
+    }
+  }
+
   @Test func `ambit why knows calls by name, and an unknown one is an error`() throws {
     try Workspace.with(.root) { world in
       for (call, status) in [("read", 0), ("ioctl", 0), ("ptrace", 1), ("clone3", 1), ("keyctl", 1)]

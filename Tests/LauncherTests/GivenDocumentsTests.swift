@@ -51,6 +51,19 @@ import Wire
     #expect(GivenDocument(.openRead, "a").message == .init(how: .open, access: .readOnly, folder: false))
   }
 
+  @Test func `What an app does not get is named as the user named it`() {
+    let given = GivenDocument(.give, "/tmp/a.txt").refusal("it may not have it", app: "/apps/Editor.app")
+    #expect(given == "--give /tmp/a.txt cannot be given to it: it may not have it")
+    for (how, option) in [(GivenDocument.How.open, "--give"), (.openRead, "--give-read")] {
+      let opened = GivenDocument(how, "/tmp/a.txt").refusal("it declares no types", app: "/apps/Editor.app")
+      #expect(
+        opened.hasPrefix("/tmp/a.txt cannot be opened with /apps/Editor.app: it declares no types. "), "\(opened)")
+      #expect(opened.hasSuffix(": ambit run \(option) /tmp/a.txt /apps/Editor.app"), "\(opened)")
+    }
+    let folder = GivenDocument(.open, "/tmp/a").refusal("it is a folder; use --give-folder", app: "/bin/ls")
+    #expect(folder == "/tmp/a cannot be opened with /bin/ls: it is a folder; use --give-folder of ambit run")
+  }
+
   @Test func `The request keeps them on its way through the tools`() throws {
     var request = LaunchRequest(
       program: .file(path: "/bin/cat"), manifest: nil, arguments: ["{}"], container: nil, policy: "default",

@@ -59,6 +59,72 @@ import Testing
     #expect(text == "name                            b\nevil\\u{1b}]0;title\\u{07}\\nline  z\n")
   }
 
+  // MARK: Identifiers and times
+
+  /// As a list of grants has them.
+  static let grants = [
+    Table.Column("APP", .identifier, minWidth: 8, keeping: .end), Table.Column("DOCUMENT", minWidth: 8, keeping: .end),
+    Table.Column("SHA", .extra, minWidth: 12), Table.Column("USED", minWidth: 10), Table.Column("BY", .extra),
+  ]
+  static let grant: [Table.Cell] = [
+    "io.ambit.demo.particles", "/home/ada/Fire.particles", "6c041c45e958",
+    Table.Cell("2026-01-01 09:30", short: "2026-01-01"), "you",
+  ]
+
+  private func lines(width: Int?) -> [String] {
+    Table(Self.grants, style: Style(isEnabled: false), width: width).render([Self.grant]).split(separator: "\n")
+      .map(String.init)
+  }
+
+  @Test func `all is there where there is room, and where the output is no terminal`() {
+    for width in [86, 120, nil] {
+      #expect(
+        lines(width: width) == [
+          "APP                      DOCUMENT                  SHA           USED              BY",
+          "io.ambit.demo.particles  /home/ada/Fire.particles  6c041c45e958  2026-01-01 09:30  you",
+        ])
+    }
+  }
+
+  @Test func `short forms come before anything is cut, and texts are cut before a column is left out`() {
+    #expect(
+      lines(width: 80)[1] == "io.ambit.demo.particles  /home/ada/Fire.particles  6c041c45e958  2026-01-01  you")
+    #expect(lines(width: 65)[1] == "io.ambit.demo.particles  …articles  6c041c45e958  2026-01-01  you")
+  }
+
+  @Test func `columns of little worth are left out before an identifier is cut, the last one first`() {
+    #expect(
+      lines(width: 63) == [
+        "APP                      DOCUMENT      SHA           USED",
+        "io.ambit.demo.particles  …e.particles  6c041c45e958  2026-01-01",
+      ])
+    #expect(
+      lines(width: 56) == [
+        "APP                      DOCUMENT             USED",
+        "io.ambit.demo.particles  …ada/Fire.particles  2026-01-01",
+      ])
+  }
+
+  @Test func `an identifier is cut when nothing else can give way, and a time never`() {
+    #expect(lines(width: 40)[1] == "…it.demo.particles  …rticles  2026-01-01")
+    #expect(lines(width: 30)[1] == "…rticles  …rticles  2026-01-01")
+  }
+
+  @Test func `on every terminal the identifier is whole before others are cut, and no time is cut`() {
+    for width in 45...90 {
+      let line = lines(width: width)[1]
+      #expect(displayWidth(line) <= width)
+      #expect(line.hasPrefix("io.ambit.demo.particles  "), "\(width)")
+      #expect(line.contains("2026-01-01"), "\(width)")
+      #expect(!line.contains("2026-01-01 0") || line.contains("2026-01-01 09:30"), "\(width)")
+    }
+    for width in 30..<45 {
+      let line = lines(width: width)[1]
+      #expect(displayWidth(line) <= width)
+      #expect(line.hasPrefix("…") && line.hasSuffix("2026-01-01"), "\(width)")
+    }
+  }
+
   @Test func `rows come out aligned and within the terminal, whatever is in them`() {
     let pieces = ["a", "日", "e\u{301}", "😀", " ", "/", "\u{1b}[0m", "x"]
     var generator = SplitMix(seed: 3)

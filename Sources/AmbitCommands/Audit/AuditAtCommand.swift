@@ -24,7 +24,8 @@ extension AuditCommand {
             ambit audit at 1h --document ~/Documents/plan.txt
 
           What could the editor reach when the log ended?
-            ambit audit at now --app io.ambit.TextEdit --log copied.sqlite --format json
+            ambit audit at now --app io.ambit.TextEdit --log copied.sqlite \\
+              --format json
         """)
 
     @Argument(
@@ -62,7 +63,9 @@ extension AuditCommand {
       var history = AccessHistory()
       var isLast = true
       var first: Int64?
-      try RecordedLog(path: log ?? AuditCommand.defaultPath, showsProgress: format == .table).forEach { event in
+      let recorded = try RecordedLog(
+        path: log ?? AuditCommand.defaultPath, isNamed: log != nil, showsProgress: format == .table)
+      try recorded.forEach { event in
         if first == nil { first = event.sequence }
         guard event.time <= time || moment == "now" else {
           isLast = false

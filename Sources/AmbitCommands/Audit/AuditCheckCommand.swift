@@ -33,7 +33,7 @@ extension AuditCommand {
         Each also takes apps (only these), except (not these), since and until (times).
 
         With RULES alone your own log is checked. The exit status is 0 when all rules hold, 1 when one is violated, and 2 when \
-        one cannot be judged, or the files cannot be read.
+        one cannot be judged, as in a log that lacks its newest entries, or the files cannot be read.
 
         EXAMPLES
           Check a log that was copied from another machine:
@@ -46,6 +46,9 @@ extension AuditCommand {
     @Argument(
       help: ArgumentHelp("A file of rules, or a log and a file of rules.", valueName: "files"))
     var files: [String]
+
+    @Option(name: .customLong("log"), help: ArgumentHelp("The log, in place of a first argument.", valueName: "file"))
+    var named: String?
 
     @Option(help: ArgumentHelp("So many entries are shown of each rule; the others are counted.", valueName: "count"))
     var limit = 10
@@ -60,6 +63,7 @@ extension AuditCommand {
       if !(1...2).contains(files.count) {
         throw ValidationError("It takes a file of rules, or a log and a file of rules.")
       }
+      if named != nil, files.count == 2 { throw ValidationError("Name one log: as an argument, or with --log.") }
       if limit < 1 { throw ValidationError("--limit takes a count from 1, not \(limit).") }
     }
 
@@ -67,15 +71,17 @@ extension AuditCommand {
       let rules = try Self.rules(files[files.count - 1])
       if explain { return try Output.standard.write(RuleReport.explanation(rules, format)) }
       var checker = RuleChecker(rules.rules, limit: limit)
-      let log = try files.count == 2 ? files[0] : AuditCommand.defaultPath
-      try RecordedLog(path: log, showsProgress: format == .table).forEach { event in
+      let log = files.count == 2 ? files[0] : named
+      let recorded = try RecordedLog(
+        path: log ?? AuditCommand.defaultPath, isNamed: log != nil, showsProgress: format == .table)
+      let gap = try recorded.forEach { event in
         #if AMBIT_MUTANTS
           if Mutant.rulesAlwaysHold.isActive { return true }
         #endif
         checker.take(event)
         return true
       }
-      let report = RuleReport(checker.finish())
+      let report = RuleReport(checker.finish(), mayLackEntries: gap != nil)
       do {
         switch format {
         case .json: try Output.standard.write(json: try report.json())

@@ -16,11 +16,11 @@ extension AuditCommand {
 
         EXAMPLES
           ambit audit checkpoint | ssh archive 'cat >> anchors'
-          ambit audit verify --anchor 1207:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+          ambit audit verify --anchor \\
+            1207:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
         """)
 
-    @Argument(help: ArgumentHelp("The log; without it the user's own.", valueName: "log"))
-    var log: String?
+    @OptionGroup var log: LogArgument
 
     @Option(help: "table: NUMBER:HASH; json: one object, with the public key.")
     var format: OutputFormat = .table
@@ -29,7 +29,8 @@ extension AuditCommand {
 
     package func run() throws {
       do {
-        let reader = try AuditReader(path: log ?? AuditCommand.defaultPath)
+        let path = try log.path ?? AuditCommand.defaultPath
+        let (reader, _) = try RecordedLog.open(path, isNamed: log.path != nil)
         let anchor = try reader.anchor()
         guard format == .json else { return try Output.standard.write("\(anchor)\n") }
         let encoder = JSONEncoder()

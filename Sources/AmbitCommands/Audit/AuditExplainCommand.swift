@@ -36,7 +36,8 @@ extension AuditCommand {
             ambit audit explain --bulk ~/Applications
 
           Which line let it use the network?
-            ambit audit explain --format json Editor.app | jq '.abilities[] | select(.ability == "connectOut")'
+            ambit audit explain --format json Editor.app |
+              jq '.abilities[] | select(.ability == "connectOut")'
         """)
 
     @Option(name: .shortAndLong, help: "The policy of an app that is named without one: a name, or a file.")

@@ -28,16 +28,18 @@ extension AuditCommand {
             ambit audit export --as jsonl --to audit.jsonl
 
           Everything that happens, into this machine's journal, from now on:
-            ambit audit export --as journal --to unix:/run/systemd/journal/socket --state journal.state --follow
+            ambit audit export --as journal --to unix:/run/systemd/journal/socket \\
+              --state journal.state --follow
 
           To an OpenTelemetry collector on this machine:
-            ambit audit export --as otlp --http http://127.0.0.1:4318/v1/logs --state otlp.state --follow
+            ambit audit export --as otlp --http http://127.0.0.1:4318/v1/logs \\
+              --state otlp.state --follow
 
           What one app did today, for a SIEM:
             ambit audit export --as ocsf --to - --app io.ambit.TextEdit --since 1d
 
         Exit status: 0 when everything was delivered; 1 when it was, but for entries that the log had removed since the last \
-        delivery, which are counted on standard error.
+        delivery, which are counted on standard error; 2 when the log that you name is not there.
         """)
 
     @Option(
@@ -130,7 +132,7 @@ extension AuditCommand {
           printable(
             "\(gone.sentence) What it had not read counts as not delivered; run this again, or use --follow to wait."))
       } catch let failure as Launcher.Failure {
-        throw Launcher.Failure(printable(failure.description))
+        throw Launcher.Failure(printable(failure.description), status: failure.status)
       }
     }
   }
@@ -201,16 +203,17 @@ extension AuditCommand.Export {
     return try FileDestination(path: to, format: format)
   }
 
-  /// The log and its first entry; nil when there is none yet, for which it waits when following.
+  /// The log and its first entry; nil when there is none yet, for which it waits when following. A named log has to be there.
   private func beginning() throws -> (AuditReader, AuditEvent)? {
     let path = try log ?? AuditCommand.defaultPath
     var isNoted = false
     while true {
       do throws(AuditLogError) {
-        let reader = try AuditReader(path: path)
+        let (reader, _) = try RecordedLog.open(path, isNamed: log != nil && !isNoted)
         if let first = try reader.events(limit: 1).first { return (reader, first) }
       } catch {
         guard error.problem == .missing else { throw error }
+        if log != nil, !follow { throw Launcher.Failure(error.description, status: 2) }
       }
       if !isNoted { note("Nothing has been recorded yet in \(path): there is nothing to export.") }
       isNoted = true

@@ -30,7 +30,8 @@ extension AuditCommand {
           ambit audit lint Editor.app@strict
           ambit audit lint default ./mine.toml
           ambit audit lint --fail-on error --ignore unknown-key *.app
-          ambit audit lint --format json Editor.app | jq -r '.findings[] | "\\(.place): \\(.name)"'
+          ambit audit lint --format json Editor.app |
+            jq -r '.findings[] | "\\(.place): \\(.name)"'
 
         Exit status: 0 if nothing is found at or above --fail-on, 1 if something is.
         """)

@@ -7,10 +7,6 @@ internal import Kernel
 internal import Launcher
 internal import Terminal
 
-#if canImport(Glibc)
-  internal import Glibc
-#endif
-
 extension AuditCommand {
   package struct Log: ParsableCommand {
     package static let configuration = CommandConfiguration(
@@ -25,7 +21,8 @@ extension AuditCommand {
             ambit audit log --app io.ambit.TextEdit --since 10m
 
           Who had to do with this document in May?
-            ambit audit log --document ~/Documents/plan.txt --since 2025-05-01T00:00:00Z --until 2025-06-01T00:00:00Z
+            ambit audit log --document ~/Documents/plan.txt \\
+              --since 2025-05-01T00:00:00Z --until 2025-06-01T00:00:00Z
 
           Watch decisions as they are made:
             ambit audit log --follow
@@ -154,14 +151,15 @@ extension AuditCommand.Log {
     }
   }
 
-  /// The log; nil when there is none yet, which is no error. When following, waits for it.
+  /// The log; nil when there is none yet, which is an error only of a named one. When following, waits for it.
   private func open(_ path: String, _ output: Output) throws -> AuditReader? {
     var isNoted = false
     while true {
       do throws(AuditLogError) {
-        return try AuditReader(path: path)
+        return try RecordedLog.open(path, isNamed: log != nil && !isNoted).reader
       } catch {
         guard error.problem == .missing else { throw error }
+        if log != nil, !follow { throw Failure(printable(error.description), status: 2) }
       }
       if !isNoted {
         try note("Nothing has been recorded yet: there is no log at \(path). The first `ambit run` begins one.")
@@ -221,7 +219,7 @@ private struct AuditLines {
 
   private func row(_ event: AuditEvent) -> [Table.Cell] {
     // The year gives way on a terminal that is too narrow for it.
-    let local = Self.localTime(event.time)
+    let local = LocalTime.seconds(event.time)
     let time = table.width ?? .max < 120 ? String(local.dropFirst(5)) : local
     let (mark, colour): (String, Style.Attribute) =
       switch event.result {
@@ -241,15 +239,6 @@ private struct AuditLines {
     "2025-06-01 09:30:00", "io.ambit.TextEdit", "✓", "stopped scope on notes.txt (1 more to stop, 2 of 8 slots)",
     "/home/alice/Documents/notes.txt", "reference", "LIM-1: All 8 scope slots are in use.",
   ]
-
-  private static func localTime(_ date: Date) -> String {
-    var seconds = time_t(date.timeIntervalSince1970.rounded(.down))
-    var parts = unsafe tm()
-    guard unsafe localtime_r(&seconds, &parts) != nil else { return "" }
-    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
-    let day = unsafe "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
-    return unsafe "\(day) \(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))"
-  }
 }
 
 extension OutputFormat: ExpressibleByArgument {}

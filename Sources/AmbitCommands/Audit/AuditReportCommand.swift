@@ -27,10 +27,12 @@ extension AuditCommand {
             ambit audit report --output report.html
 
           What did the editor do yesterday?
-            ambit audit report --app io.ambit.TextEdit --since 2025-06-01T00:00:00Z --until 2025-06-02T00:00:00Z -o editor.html
+            ambit audit report --app io.ambit.TextEdit -o editor.html \\
+              --since 2025-06-01T00:00:00Z --until 2025-06-02T00:00:00Z
 
           Which leaks does a log from another machine tell of?
-            ambit audit report --log copied.sqlite --format json | jq '.leaks[] | .path'
+            ambit audit report --log copied.sqlite --format json |
+              jq '.leaks[] | .path'
 
         Exit status: 0 when the report is written, 1 when it is, of a log that does not verify, 2 when the log cannot be read.
         """)
@@ -98,7 +100,9 @@ extension AuditCommand {
       if let output, output != "-", ReportFile.replaces(output) { Interruption.listen() }
       let verdict = Verdict(of: path, isAskedFor: verify)
       var builder = ReportBuilder(selection)
-      try RecordedLog(path: path).forEach { Interruption.signal == nil && builder.take($0) }
+      // Checking it finds that as well.
+      let isUnchecked = log != nil && !verify
+      try RecordedLog(path: path, isNamed: isUnchecked).forEach { Interruption.signal == nil && builder.take($0) }
       let integrity = try verdict.wait()
       var model = builder.finish(log: path, integrity: integrity)
       model.explainPolicies()

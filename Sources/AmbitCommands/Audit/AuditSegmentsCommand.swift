@@ -23,7 +23,7 @@ extension AuditCommand {
 
           segment = "64 MiB"    # a file of the log; then another one begins
           keep_size = "4 GiB"   # of all of them together; or "all"
-          keep_for = "90d"      # after the last entry of a file; or "ever", which is how it is without a word
+          keep_for = "90d"      # after a file's last entry; or "ever", the default
 
         Whole files are removed, the oldest first, and never the one that is written.
 
@@ -32,8 +32,7 @@ extension AuditCommand {
           ambit audit segments --format json
         """)
 
-    @Argument(help: ArgumentHelp("The log; without it the user's own.", valueName: "log"))
-    var log: String?
+    @OptionGroup var log: LogArgument
 
     @Option(help: "How to print: table or json.")
     var format: OutputFormat = .table
@@ -42,13 +41,13 @@ extension AuditCommand {
 
     package func run() throws {
       let folders = try AmbitFolders.current(environment: ProcessInfo.processInfo.environment)
-      let path = log ?? folders.auditLog
+      let path = log.path ?? folders.auditLog
       let segments: [SegmentSummary]
       let keeping: LogKeeping?
       do {
-        segments = try AuditReader(path: path).segments()
+        segments = try RecordedLog.open(path, isNamed: log.path != nil).reader.segments()
         // For another user's log it is not known.
-        keeping = log == nil ? try LogKeeping.read(folders.auditSettings) : nil
+        keeping = log.path == nil ? try LogKeeping.read(folders.auditSettings) : nil
       } catch {
         throw Failure(printable("\(error)"))
       }

@@ -27,16 +27,18 @@ extension AuditCommand {
         What a log says too little of is not judged, and named at the end: what a seccomp profile or a limit on memory \
         would have stopped, what a user would have chosen who was never asked, what an app would have done next.
 
+        Exit status: 0, or 1 if no launch of the app that you name is in the log; 2 if the log or the policy cannot be read.
+
         EXAMPLES
           What would have broken if the strict policy had held for everybody?
             ambit audit simulate --policy strict
 
           What would another limit have refused the editor, in a log that was copied?
-            ambit audit simulate copied.sqlite --policy ./eight.toml --app io.ambit.TextEdit
+            ambit audit simulate copied.sqlite --policy ./eight.toml \\
+              --app io.ambit.TextEdit
         """)
 
-    @Argument(help: ArgumentHelp("The log, if it is not your own.", valueName: "log"))
-    var log: String?
+    @OptionGroup var log: LogArgument
 
     @Option(help: ArgumentHelp("A policy by its name, or the path of its file.", valueName: "policy"))
     var policy: String
@@ -62,14 +64,29 @@ extension AuditCommand {
       var simulation = Simulation(policy: policy, app: app, isUnderMachinePolicies: !withoutMachine)
       var lines = SimulationLines(format: format, output: .standard)
       do {
-        try RecordedLog(path: log ?? policies.folders.auditLog, showsProgress: format == .table).forEach { event in
+        var isLaunched = false
+        let recorded = RecordedLog(
+          path: log.path ?? policies.folders.auditLog, isNamed: log.path != nil, showsProgress: format == .table)
+        try recorded.forEach { event in
+          isLaunched = isLaunched || Self.isLaunch(event) && event.app == app
           try lines.write(simulation.take(event))
           return true
+        }
+        if let app, !isLaunched {
+          throw Launcher.Failure(
+            "no launch of \(printable(app)) is in the log, so nothing was judged. “ambit audit log --kind launch” lists those "
+              + "that are.", status: 1)
         }
         try lines.finish(simulation, policy.name)
       } catch let error as KernelError where error.isHangUp {
         // The reader has read enough.
       }
+    }
+
+    /// Of a log that was cut, the launches that went on are in its first entries.
+    private static func isLaunch(_ event: AuditEvent) -> Bool {
+      event.result == .allowed && event.kind == .launch
+        || event.kind == .carried && event.detail[AuditEvent.Fact.carries] == "launch"
     }
   }
 }

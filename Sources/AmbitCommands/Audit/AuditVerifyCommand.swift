@@ -21,7 +21,7 @@ extension AuditCommand {
         not as it was written is named.
 
         WHAT IT CANNOT SEE
-          Who can read the broker's key (audit.key: the user, and root) and write all of the log's files can write another \
+        Who can read the broker's key (audit.key: the user, and root) and write all of the log's files can write another \
         log and sign it; and who keeps an old copy of all of the log's files, and puts it back, has a log that is \
         whole. Only what lies elsewhere shows either: an anchor from “ambit audit checkpoint”, which no later log but a \
         true continuation meets, and the public key. The head is signed some moments after the entries; until then \
@@ -39,8 +39,7 @@ extension AuditCommand {
         signal n ended it.
         """)
 
-    @Argument(help: ArgumentHelp("The log; without it the user's own.", valueName: "log"))
-    var log: String?
+    @OptionGroup var log: LogArgument
 
     @Option(
       help: ArgumentHelp(
@@ -65,10 +64,11 @@ extension AuditCommand {
 
     package func run() throws {
       Interruption.listen()
-      let path = try log ?? AuditCommand.defaultPath
+      let path = try log.path ?? AuditCommand.defaultPath
       do {
         let key = try key.map(Self.publicKey)
         let reader = try AuditReader(path: path)
+        let isCopy = try Self.isCopy(path)
         let isWatched = format == .table && isatty(STDERR_FILENO) == 1
         let total = isWatched ? try reader.lastSequence() : 0
         defer { if isWatched { try? Output.error.write("\r\u{1b}[K") } }
@@ -76,7 +76,7 @@ extension AuditCommand {
         if isWatched { try? Output.error.write("looking at the structure of \(total) entries …") }
         let work = BackgroundWork {
           Result { () throws(AuditLogError) in
-            try reader.verified(key: key, anchors: anchors) { number in
+            try reader.verified(key: key, anchors: anchors, isCopy: isCopy) { number in
               if isWatched { try? Output.error.write("\r\u{1b}[K\(number) of \(total) entries …") }
               return Interruption.signal == nil
             }
@@ -96,6 +96,16 @@ extension AuditCommand {
 }
 
 extension AuditCommand.Verify {
+  /// Whether it lies elsewhere than the user's own log, which has its private key beside it.
+  private static func isCopy(_ path: String) throws -> Bool {
+    func file(_ path: String) -> stat? {
+      var status = stat()
+      return unsafe stat(path, &status) == 0 ? status : nil
+    }
+    guard let named = file(path), let own = file(try AuditCommand.defaultPath) else { return true }
+    return named.st_dev != own.st_dev || named.st_ino != own.st_ino
+  }
+
   private static func publicKey(_ text: String) throws -> AuditKey.Public {
     if let key = AuditKey.Public(text) { return key }
     guard let bytes = try? Descriptor.content(ofFile: text, limit: 4096),
@@ -174,7 +184,7 @@ extension AuditCommand.Verify {
     }
     if !found.isEndChecked {
       text +=
-        style.yellow("◐") + " the key beside it cannot be read: "
+        style.yellow("◐") + " its private key is not there, or cannot be read: "
         + "entries after the signed head may have been taken away\n"
     }
     text += "  key     \(found.key.text)\n  anchor  \(found.last)\n"

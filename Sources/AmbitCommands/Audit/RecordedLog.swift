@@ -17,22 +17,36 @@ struct RecordedLog {
   private static let batch = 5000
 
   let path: String
+  /// It is not the user's own log: whether it lacks its newest entries is looked at first.
+  var isNamed = false
   /// Says on a terminal how far it is; interrupting ends it, and nothing is changed by that.
   var showsProgress = true
 
   /// Hands over every entry, in the log's order.
   ///
   /// - Parameter take: answers whether it wants more.
-  func forEach(_ take: (AuditEvent) throws -> Bool) throws {
+  /// - Returns: why a named log may lack its newest entries, which is said on standard error as well.
+  @discardableResult
+  func forEach(_ take: (AuditEvent) throws -> Bool) throws -> LogGap? {
     do {
-      if isJSONLines { try readLines(take) } else { try readLog(take) }
+      guard isJSONLines else { return try readLog(take) }
+      try readLines(take)
+      return nil
     } catch let error as AuditLogError {
       throw Launcher.Failure(printable(error.description), status: 2)
     }
   }
 
-  private func readLog(_ take: (AuditEvent) throws -> Bool) throws {
+  /// Opens a log for reading, and says on standard error if a named one may lack its newest entries.
+  static func open(_ path: String, isNamed: Bool) throws(AuditLogError) -> (reader: AuditReader, gap: LogGap?) {
     let reader = try AuditReader(path: path)
+    guard isNamed, let gap = try reader.gap() else { return (reader, nil) }
+    Launcher.Failure.say(gap.description)
+    return (reader, gap)
+  }
+
+  private func readLog(_ take: (AuditEvent) throws -> Bool) throws -> LogGap? {
+    let (reader, gap) = try Self.open(path, isNamed: isNamed)
     let last = try reader.lastSequence()
     let progress = LogProgress(of: last, isShown: showsProgress)
     defer { progress.clear() }
@@ -44,7 +58,7 @@ struct RecordedLog {
       do {
         for event in events where try !take(event) {
           _ = try next?.wait()
-          return
+          return gap
         }
       } catch {
         _ = try? next?.wait()
@@ -52,6 +66,7 @@ struct RecordedLog {
       }
       progress.show(seen)
     }
+    return gap
   }
 
   // MARK: JSON Lines

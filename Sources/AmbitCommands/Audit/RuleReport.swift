@@ -19,16 +19,28 @@ struct RuleReport: Encodable {
   let holds: Bool
   let rules: [Rule]
 
-  init(_ answers: [RuleAnswer]) {
-    holds = answers.allSatisfy { $0.verdict == .holds }
+  /// - Parameter mayLackEntries: the log may go on, and nothing can be said to hold then.
+  init(_ answers: [RuleAnswer], mayLackEntries: Bool = false) {
+    holds = !mayLackEntries && answers.allSatisfy { $0.verdict == .holds }
     rules = answers.map { answer in
-      Rule(
+      if mayLackEntries, answer.verdict == .holds { return Self.unknown(answer) }
+      return Rule(
         name: answer.rule.name, kind: answer.rule.kind.word, words: answer.rule.words,
         verdict: answer.verdict.rawValue, judged: answer.judged, violationCount: answer.violationCount,
         unknownCount: answer.unknownCount,
         violations: answer.violations.map { Finding(entry: $0.sequence, sentence: $0.sentence) },
         unknowns: answer.unknowns.map { Finding(entry: $0.sequence, sentence: $0.sentence) })
     }
+  }
+
+  private static func unknown(_ answer: RuleAnswer) -> Rule {
+    Rule(
+      name: answer.rule.name, kind: answer.rule.kind.word, words: answer.rule.words,
+      verdict: RuleAnswer.Verdict.unknown.rawValue, judged: answer.judged, violationCount: 0, unknownCount: 1,
+      violations: [],
+      unknowns: [
+        Finding(entry: 0, sentence: "nothing violates it in what is here, and the log may lack its newest entries")
+      ])
   }
 
   /// 1: one is violated; 2: none is, and one cannot be judged.

@@ -5,6 +5,7 @@ internal import Foundation
 internal import Kernel
 internal import Launcher
 internal import Paths
+internal import SystemPackage
 internal import Terminal
 internal import Wire
 
@@ -22,8 +23,10 @@ struct CloudCommand: ParsableCommand {
       conflict: the first to reach the cloud wins, and the other device keeps its own content as a version (ambit versions).
 
         ambit cloud serve /tmp/cloud.socket --store /tmp/cloud --latency 50 &
-        AMBIT_HOME=~/laptop ambit cloud sync ~/Laptop --cloud /tmp/cloud.socket --device laptop &
-        AMBIT_HOME=~/phone ambit cloud sync ~/Phone --cloud /tmp/cloud.socket --device phone &
+        AMBIT_HOME=~/laptop ambit cloud sync ~/Laptop \\
+          --cloud /tmp/cloud.socket --device laptop &
+        AMBIT_HOME=~/phone ambit cloud sync ~/Phone \\
+          --cloud /tmp/cloud.socket --device phone &
         ambit cloud set /tmp/cloud.socket --offline
         ambit cloud show /tmp/cloud.socket
       """,
@@ -37,16 +40,28 @@ struct CloudCommand: ParsableCommand {
   ) throws -> Reply {
     do {
       return try Reply(json: WireClient(address: "unix:\(path(socket))").call(method, parameters).parameters)
-    } catch let error as WireError {
-      if case .kernel(let error) = error {
-        throw Failure(
-          "no cloud serves at \(printable(socket)): \(error.errno). Start one: ambit cloud serve \(printable(socket))")
-      }
-      throw Failure("\(error)")
-    }
+    } catch let error as WireError { throw failure(error, socket) }
+  }
+
+  static func failure(_ error: WireError, _ socket: String) -> Failure {
+    guard case .kernel(let error) = error else { return Failure("\(error)") }
+    return Failure(
+      "no cloud serves at \(printable(socket)): \(error.errno). Start one: ambit cloud serve \(printable(socket))")
   }
 
   static func path(_ text: String) -> String { text.isAbsolutePath ? text : ThisProcess.directory.path(of: text) }
+
+  /// The path of a folder, which is made if it is not there.
+  static func folder(_ text: String) throws(Failure) -> String {
+    let path = path(text)
+    // Whatever stands in the way is in the answer to opening it.
+    try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    do throws(KernelError) { _ = try Descriptor.open(path, flags: [.path, .directory]) } catch {
+      if error.errno == .notDirectory { throw Failure("\(printable(path)) is no folder. Name a folder.") }
+      throw Failure("the folder \(printable(path)) cannot be made or opened: \(error.errno). Name another folder.")
+    }
+    return path
+  }
 }
 
 /// The weather, as options.
@@ -98,8 +113,7 @@ struct CloudServeCommand: ParsableCommand {
       return try Output.standard.write("The cloud serves at \(printable(socket)) already.\n")
     }
     guard let program = Programs.ambit.path else { throw Failure("Ambit is not installed whole.") }
-    let folder = CloudCommand.path(store)
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let folder = try CloudCommand.folder(store)
     let log = try Descriptor.open("\(folder)/cloud.log", flags: [.write, .create, .append], mode: 0o600)
     let own = CommandLine.arguments.dropFirst().filter { $0 != "--detach" }
     let (reading, writing) = try Descriptor.pipe()
@@ -121,9 +135,10 @@ struct CloudServeCommand: ParsableCommand {
     var weather = CloudConditions()
     (weather.isOffline, weather.latency) = (asked.offline, Int64(asked.latency))
     (weather.bandwidth, weather.faults, weather.quota) = (asked.bandwidth, asked.faults, asked.quota.map { Int64($0) })
+    let folder = try CloudCommand.folder(store)
     do {
       try CloudServer.run(
-        socket: CloudCommand.path(socket), folder: CloudCommand.path(store), token: token, weather,
+        socket: CloudCommand.path(socket), folder: folder, token: token, weather,
         idleLimit: idle.map { .seconds($0) }
       ) {
         guard let ready else { return try Output.standard.write("The cloud serves at \(printable(socket)).\n") }
@@ -141,7 +156,7 @@ struct CloudSyncCommand: ParsableCommand {
       device's. With --once it ends as soon as both are the same. Exit status: 0; 1 with --once and --timeout, if they are not the same \
       by then; 125 it cannot run.
       """)
-  @Argument(help: "The folder.") var folder: String
+  @Argument(help: "The folder. It is made if it is not there.") var folder: String
   @Option(help: "The cloud's socket.") var cloud: String
   @Option(help: "The device's name, which no other device of this cloud has.") var device: String
   @Option(help: "The word to sign in with.") var token: String?
@@ -152,7 +167,7 @@ struct CloudSyncCommand: ParsableCommand {
 
   func run() throws {
     let signals = try SignalQueue([SIGINT, SIGTERM])
-    let path = try HostPath.resolved(folder)
+    let path = try HostPath.resolved(try CloudCommand.folder(folder))
     let due = timeout.map { Clock.monotonic() + Int64($0 * 1e9) }
     var isSame = false
     let quiet = quiet
@@ -199,7 +214,10 @@ struct CloudStopCommand: ParsableCommand {
   @Argument(help: "The cloud's socket.") var socket: String
 
   func run() throws {
-    guard let client = try? WireClient(address: "unix:\(CloudCommand.path(socket))") else { return }
+    let client: WireClient
+    do throws(WireError) { client = try WireClient(address: "unix:\(CloudCommand.path(socket))") } catch {
+      throw CloudCommand.failure(error, socket)
+    }
     let peer = try UnixSocket.peer(of: client.socket)
     try Descriptor.process(peer.pid).signalProcess(SIGTERM)
     // The end of the connection is the end of the process.

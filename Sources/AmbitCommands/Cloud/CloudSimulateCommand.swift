@@ -23,10 +23,10 @@ struct CloudSimulateCommand: ParsableCommand {
       needs, and its steps are printed.
 
         ambit cloud simulate --seeds 10000
-        ambit cloud simulate --first 4711 --seeds 1 --log      the steps of one life
-        ambit cloud simulate --fault conflictNotKept           a deliberate fault, which is found
-        ambit cloud simulate --faults                          which there are
-        ambit cloud simulate --documents 10000                 how fast the engine is: so many new documents, no faults
+        ambit cloud simulate --first 4711 --seeds 1 --log   the steps of one life
+        ambit cloud simulate --fault conflictNotKept        a fault, which is found
+        ambit cloud simulate --faults                       which there are
+        ambit cloud simulate --documents 10000              the engine's speed
 
       Exit status: 0 all lives were sound, 1 one was not.
       """)

@@ -22,8 +22,8 @@ struct ConformCommand: ParsableCommand {
         ambit conform                          the whole suite, under Ambit
         ambit conform --area TOK               only start and stop
         ambit conform --filter TOK-3           only what has this in its name
-        ambit conform --under bubblewrap       the same statements, under another system
-        ambit conform --under all --site DIR   every system that is here, as pages to read in a browser
+        ambit conform --under bubblewrap       the same, under another system
+        ambit conform --under all --site DIR   every system here, as web pages
 
       A statement that a system has no notion of is “not applicable”, and never “failed”.
 
@@ -116,14 +116,17 @@ struct ConformPlaces: ParsableArguments {
 
   func suiteFolder() throws -> String {
     if let suite { return URL(fileURLWithPath: suite).path }
-    return try ProgramFolders.beside("Conformance", installed: "share/ambit/conformance")
+    return try ProgramFolders.beside("Conformance", installed: "share/ambit/conformance", option: "--suite DIR")
   }
 }
 
 /// Folders that belong to this executable, a build's or an installation's.
 enum ProgramFolders {
-  /// - Parameter name: at the top of a checkout. installed: below the prefix.
-  static func beside(_ name: String, installed: String) throws -> String {
+  /// - Parameters:
+  ///   - name: at the top of a checkout.
+  ///   - installed: below the prefix.
+  ///   - option: names another folder.
+  static func beside(_ name: String, installed: String, option: String) throws -> String {
     let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     var folder = URL(fileURLWithPath: own).deletingLastPathComponent()
     var candidates: [String] = []
@@ -133,7 +136,7 @@ enum ProgramFolders {
       candidates += [folder.appendingPathComponent(installed).path, folder.appendingPathComponent(name).path]
     }
     guard let found = candidates.first(where: { FileManager.default.fileExists(atPath: $0) }) else {
-      throw Failure("the folder \(name) is not beside this program; name it with an option", status: 2)
+      throw Failure("the folder \(name) is not beside this program; name it with \(option)", status: 2)
     }
     return found
   }

@@ -44,7 +44,7 @@ extension CoordinationCommand {
 
     func run() throws {
       var recorded = RecordedCoordination()
-      try RecordedLog(path: log ?? AuditCommand.defaultPath).forEach { event in
+      try RecordedLog(path: log ?? AuditCommand.defaultPath, isNamed: log != nil).forEach { event in
         recorded.take(event)
         return true
       }

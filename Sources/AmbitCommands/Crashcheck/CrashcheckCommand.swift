@@ -25,7 +25,8 @@ struct CrashcheckCommand: ParsableCommand {
       a save is lost that the program had acknowledged. The exit status 0 acknowledges everything.
 
         ambit crashcheck --document letter.txt -- sed -i s/old/new/ letter.txt
-        ambit crashcheck --watch repo --reopen 'git -C {} log --oneline' -- git -C repo commit -m second
+        ambit crashcheck --watch repo --reopen 'git -C {} log --oneline' -- \\
+          git -C repo commit -m second
         ambit crashcheck --kill --document letter.txt -- ./save letter.txt
 
       A program that saves several times acknowledges each save by a line that begins with “ambit:ack” on its standard \

@@ -142,7 +142,7 @@ enum TrashLines {
     case .json:
       let list = items.map { item -> JSONValue in
         var object: JSONObject = [
-          "name": .string(item.name), "path": .string(item.path), "deleted": .string(item.date),
+          "name": .string(item.name), "path": .string(item.path), "deleted": .string(LocalTime.utc(item.date) ?? ""),
           "folder": .bool(item.isFolder),
         ]
         object.set("original", item.original)

@@ -32,13 +32,13 @@ struct BrowseCommand: ParsableCommand {
   @Argument(help: "Where to begin; the working folder, if it is not said.") var folder: String?
 
   func run() throws {
+    var start = try folder.map { try Self.beginning($0) } ?? ThisProcess.directory
     let environment = ThisProcess.environment
     let face = web ? .web : plain ? .plain : PickerFace(environment: environment)
     let terminal: Descriptor?
     do { terminal = face == .web ? nil : try Descriptor.open("/dev/tty", flags: [.readWrite]) } catch {
       throw Failure("There is no terminal to browse in. “ambit search” and “ambit recents” print lists.")
     }
-    var start = try folder.map { try HostPath.resolved($0) } ?? ThisProcess.directory
     var view = PickerView()
     while true {
       var request = PickerRequest(appName: "Ambit", startFolder: start)
@@ -73,11 +73,24 @@ struct BrowseCommand: ParsableCommand {
     }
   }
 
+  /// Where the browser begins.
+  private static func beginning(_ folder: String) throws -> String {
+    guard HostPath.kind(folder) != nil else {
+      throw Failure(
+        "\(printable(folder)) is not there. Name a folder to begin in, or none for the working folder.", status: 64)
+    }
+    return try HostPath.resolved(folder)
+  }
+
   /// The app has the terminal meanwhile.
   private func open(_ path: String, with app: String?) throws {
+    // Without an app “ambit open” says so itself, and so does a launch that fails.
+    let isLaunched = try app != nil || !Opener(apps).choices(for: path).isEmpty
     let status = try ambit(["open"] + (app.map { ["--with", $0] } ?? []), path)
     guard status != 0 else { return }
-    try? Output.error.write("ambit: \(printable(path)): its app ended with status \(status). Press Enter to go on.\n")
+    let hasEnded = isLaunched && !(125...127).contains(status)
+    let ending = hasEnded ? "its app ended with status \(status)" : "it was not opened"
+    try? Output.error.write("ambit: \(printable(path)): \(ending). Press Enter to go on.\n")
     _ = readLine()
   }
 

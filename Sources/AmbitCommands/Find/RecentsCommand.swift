@@ -40,7 +40,10 @@ struct RecentsCommand: ParsableCommand {
     case .table:
       guard !items.isEmpty else { return try Output.standard.write("No app has used a document yet.\n") }
       let table = Table(
-        [.init("WHEN"), .init("DOCUMENT", keeping: .end), .init("USE"), .init("APP", keeping: .end)], for: 1)
+        [
+          .init("WHEN", minWidth: 20), .init("DOCUMENT", minWidth: 12, keeping: .end), .init("USE"),
+          .init("APP", .identifier, minWidth: 8, keeping: .end),
+        ], for: 1)
       try Output.standard.write(
         table.render(
           items.map { item in

@@ -22,7 +22,7 @@ struct LearnCommand: ParsableCommand {
       stops at its first refusal shows the next ones only when it is run again under what was learned.
 
         ambit learn --output editor.toml Editor.app
-        ambit learn --policy editor.toml Editor.app      and what is still missing then
+        ambit learn --policy editor.toml Editor.app   and what is still missing then
       """)
 
   @OptionGroup var options: PlannedOptions

@@ -1,8 +1,10 @@
 internal import ArgumentParser
 internal import Folders
 internal import Foundation
+internal import Kernel
 internal import Launcher
 internal import Lessons
+internal import Paths
 internal import Scenario
 internal import Terminal
 internal import Wire
@@ -39,7 +41,9 @@ struct LessonPlaces: ParsableArguments {
 
   func all() throws -> [Lesson] {
     do {
-      return try LessonReader.all(in: try lessons ?? ProgramFolders.beside("Lessons", installed: "share/ambit/lessons"))
+      return try LessonReader.all(
+        in: try lessons
+          ?? ProgramFolders.beside("Lessons", installed: "share/ambit/lessons", option: "--lessons DIR"))
     } catch let error as ScenarioError {
       throw Failure("\(error)", status: 2)
     }
@@ -52,10 +56,24 @@ struct LessonPlaces: ParsableArguments {
         throw Failure("\(error)", status: 2)
       }
     }
+    // No lesson's name has a slash.
+    if word.hasSlash { throw Self.noLesson(word) }
     let all = try all()
     if let number = Int(word), all.indices.contains(number - 1) { return all[number - 1] }
     if let found = all.first(where: { $0.name == word || $0.name.hasSuffix("-\(word)") }) { return found }
-    throw Failure("there is no lesson \(word); ambit lesson lists them", status: 2)
+    throw Self.noLesson(word)
+  }
+
+  private static func noLesson(_ named: String) -> Failure {
+    let word = printable(named)
+    let reason =
+      switch HostPath.kind(named) {
+      case .directory: "\(word) is a folder; name a lesson, or the folder with --lessons \(word)"
+      case nil where named.hasSlash: "\(word) is not there; ambit lesson lists the lessons"
+      case nil: "there is no lesson \(word); ambit lesson lists them"
+      default: "\(word) is no lesson's file, whose name ends in .toml; ambit lesson lists the lessons"
+      }
+    return Failure(reason, status: 2)
   }
 
   static func options() throws -> ScenarioRunner.Options {

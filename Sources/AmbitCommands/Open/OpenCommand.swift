@@ -18,7 +18,7 @@ struct OpenCommand: ParsableCommand {
 
         ambit open notes.md
         ambit open --with org.example.Ed notes.md
-        ambit open --with /usr/bin/less notes.md     a plain program, with the path as its argument
+        ambit open --with /usr/bin/less notes.md     a program, with the path
 
       A launch goes on in this terminal, and the exit status is the app's. Else: 0 the running app was told; 1 no app opens it, or it may \
       not have it.

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Kernel
 internal import Launcher
+internal import Paths
 internal import Sandbox
 internal import Seccomp
 internal import Terminal
@@ -23,7 +24,8 @@ struct WhyCommand: ParsableCommand {
         ambit why Editor.app connect example.org:443
         ambit why --policy teach /bin/sh call ptrace
 
-      Exit status: 0 if the sandbox does not stand in the way, 1 if it does, 2 if that is not known.
+      Exit status: 0 if the sandbox does not stand in the way, 1 if it does, 2 if that is not known; 64 if \
+      what it is to connect to is neither a path nor an address with a port.
       """)
 
   @OptionGroup var options: PlannedOptions
@@ -48,7 +50,7 @@ struct WhyCommand: ParsableCommand {
       if operation == .connect, let target = ConnectionTarget(subject) {
         try Reason(connectingTo: target, planned)
       } else if let access = AccessOperation(rawValue: operation.rawValue) {
-        Reason(access, at: ProgramSearch.absolute(subject), planned)
+        Reason(access, at: try path(), planned)
       } else {
         try Reason(call: subject, planned)
       }
@@ -61,5 +63,16 @@ struct WhyCommand: ParsableCommand {
     case .refused: throw ExitCode(1)
     case .unknown: throw ExitCode(2)
     }
+  }
+
+  /// The subject as a path. A word alone is the path of a socket only if there is such a file: it may be an address without its port.
+  private func path() throws -> String {
+    let path = ProgramSearch.absolute(subject)
+    if operation == .connect, !subject.hasSlash, (try? Descriptor.open(path, flags: .path)) == nil {
+      throw Failure(
+        "\(printable(subject)) is no address with a port, and there is no such file. Name HOST:PORT, such as example.org:443, or "
+          + "the path of a socket, such as ./\(printable(subject)).", status: 64)
+    }
+    return path
   }
 }

@@ -18,7 +18,8 @@ struct PolicyShowCommand: ParsableCommand {
 
         ambit policy show default
         ambit policy show ./mine.toml
-        ambit policy show --format json strict | jq '.fields[] | select(.narrowedFrom)'
+        ambit policy show --format json strict |
+          jq '.fields[] | select(.narrowedFrom)'
       """)
 
   @Option(help: "How to print: table or json.")

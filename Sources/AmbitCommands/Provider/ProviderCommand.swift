@@ -34,6 +34,14 @@ struct ProviderCommand: ParsableCommand {
       ProviderRestoreCommand.self, ProviderValidateCommand.self,
     ], defaultSubcommand: ProviderListCommand.self)
 
+  /// The provider that a word names, for the broker: an identifier or a name as it is, and of the path of a bundle its identifier.
+  static func named(_ word: String) -> String {
+    guard let path = try? HostPath.resolved(word), let manifest = try? DeclaredFiles(at: path).lists.first,
+      let identifier = manifest["CFBundleIdentifier"]?.string
+    else { return word }
+    return identifier
+  }
+
   static func print(_ locations: [LocationsInterface.Location], _ format: OutputFormat) throws {
     guard format == .table else {
       return try Output.standard.write(
@@ -85,7 +93,8 @@ struct ProviderRefreshCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "refresh", abstract: "Ask a provider for its documents.")
   @Option(help: "table or json.") var format: OutputFormat = .table
-  @Argument(help: "Its identifier or its name.") var provider: String
+  @Argument(help: "Its identifier, its name, or its app's bundle.", transform: ProviderCommand.named)
+  var provider: String
 
   func run() throws { try Self.refresh(provider, format) }
 
@@ -102,7 +111,8 @@ struct ProviderDisableCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "disable", abstract: "Switch a provider off.",
     discussion: "Its documents go from ~/CloudStorage. Those with changes that it has not got stay, and are named.")
-  @Argument(help: "Its identifier or its name.") var provider: String
+  @Argument(help: "Its identifier, its name, or its app's bundle.", transform: ProviderCommand.named)
+  var provider: String
 
   func run() throws {
     let reply = try UserSide.call(
@@ -185,7 +195,7 @@ struct FileProviderBundle {
     app = try HostPath.resolved(bundle)
     guard let manifest = try? DeclaredFiles(at: app).lists.first, let own = manifest["CFBundleIdentifier"]?.string
     else {
-      throw Failure("\(printable(bundle)) is no app's bundle with an Info.plist.", status: 66)
+      throw Failure("\(printable(bundle)) is no app's bundle with an Info.plist.")
     }
     identifier = own
     name = manifest["CFBundleName"]?.string ?? own

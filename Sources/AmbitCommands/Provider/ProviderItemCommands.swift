@@ -41,7 +41,10 @@ struct ProviderLocateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "locate", abstract: "Show the document of an identifier or a link.",
     discussion: "An item that is not shown yet is asked for. Exit status: 0; 1 there is no such document.")
-  @Argument(help: "The provider's identifier or name, or a link of “identify --link”.") var provider: String
+  @Argument(
+    help: "The provider's identifier, its name or its app's bundle, or a link of “identify --link”.",
+    transform: ProviderCommand.named)
+  var provider: String
   @Argument(help: "The item's identifier.") var identifier: String?
 
   func run() throws {
@@ -65,7 +68,8 @@ struct ProviderWorkingSetCommand: ParsableCommand {
     commandName: "working-set",
     abstract: "List what you work with: recent, tagged, favourite, shared and recently deleted items.")
   @Option(help: "table or json.") var format: OutputFormat = .table
-  @Argument(help: "Its identifier or its name.") var provider: String
+  @Argument(help: "Its identifier, its name, or its app's bundle.", transform: ProviderCommand.named)
+  var provider: String
 
   func run() throws {
     let reply = try UserSide.call(
@@ -86,13 +90,13 @@ struct ProviderTrashCommand: ParsableCommand {
       """)
   @Flag(help: "Put these documents into the trash.") var put = false
   @Option(help: "table or json.") var format: OutputFormat = .table
-  @Argument(help: "The provider's identifier or name; with --put, documents.") var names: [String]
+  @Argument(help: "The provider's identifier, its name or its app's bundle; with --put, documents.") var names: [String]
 
   func run() throws {
     guard put else {
       for name in names {
         let reply = try UserSide.call(
-          LocationsInterface.trash, LocationsInterface.TrashCall(provider: name),
+          LocationsInterface.trash, LocationsInterface.TrashCall(provider: ProviderCommand.named(name)),
           answer: LocationsInterface.TrashReply.self)
         try Self.print(reply.items, format, reply.json)
       }
@@ -108,7 +112,8 @@ struct ProviderTrashCommand: ParsableCommand {
   static func print(_ items: [ProviderItemMessage], _ format: OutputFormat, _ json: JSONObject) throws {
     guard format == .table else { return try Output.standard.write(json.text + "\n") }
     guard !items.isEmpty else { return try Output.standard.write("Nothing is in it.\n") }
-    let table = Table([.init("IDENTIFIER"), .init("NAME", keeping: .end), .init("MARKS")], for: 1)
+    let table = Table(
+      [.init("IDENTIFIER", .identifier, minWidth: 8), .init("NAME", keeping: .end), .init("MARKS")], for: 1)
     try Output.standard.write(
       table.render(
         items.map { [.init($0.identifier), .init($0.filename), .init($0.marks.joined(separator: ", "), .dim)] }))
@@ -121,7 +126,8 @@ struct ProviderRestoreCommand: ParsableCommand {
     commandName: "restore", abstract: "Take an item from a provider's trash.",
     discussion: "It goes to the folder that it was thrown away from. “ambit provider trash PROVIDER” shows identifiers."
   )
-  @Argument(help: "The provider's identifier or name.") var provider: String
+  @Argument(help: "The provider's identifier, its name, or its app's bundle.", transform: ProviderCommand.named)
+  var provider: String
   @Argument(help: "The item's identifier.") var identifier: String
 
   func run() throws {

@@ -24,7 +24,8 @@ struct ProviderSignInCommand: ParsableCommand {
   var error = "notAuthenticated"
   @Flag(help: "Read the answers from standard input, a line for each field, and press the first button.")
   var stdin = false
-  @Argument(help: "Its identifier or its name.") var provider: String
+  @Argument(help: "Its identifier, its name, or its app's bundle.", transform: ProviderCommand.named)
+  var provider: String
 
   func run() throws {
     var form = try UserSide.call(

@@ -27,7 +27,8 @@ struct ProviderValidateCommand: ParsableCommand {
   @Option(help: "pretty, tap, junit, json or html.") var format: Format = .pretty
   @Option(help: "How many contents are brought.") var contents = 20
   @Flag(help: "Make, change and delete a document, too.") var changes = false
-  @Argument(help: "Its identifier or its name.") var provider: String
+  @Argument(help: "Its identifier, its name, or its app's bundle.", transform: ProviderCommand.named)
+  var provider: String
 
   func run() throws {
     let questions = ProviderQuestions(provider, contents: contents)

@@ -24,14 +24,15 @@ struct RuleCommand: ParsableCommand {
         What does the rule say that a message cites?
           ambit rule PCK-9
 
-        What does Ambit promise about limits, and about escapes through the terminal?
+        What does Ambit promise about limits, and about escapes by the terminal?
           ambit rule LIM A
 
         What is still missing?
           ambit rule --planned
 
         The same for a program:
-          ambit rule --format json PCK | jq -r '.rules[] | select(.state == "planned") | .rule'
+          ambit rule --format json PCK |
+            jq -r '.rules[] | select(.state == "planned") | .rule'
 
       Exit status: 64 if a name is in the catalogue neither as a rule nor as a family.
       """)

@@ -52,8 +52,10 @@ struct RunCommand: ParsableCommand {
         125    Ambit itself failed, with a sentence that says why
         126    the program cannot be run
         127    there is no such program
-        128+n  signal n ended it: 137 (SIGKILL) also if it went beyond a limit on memory, processor time or its \
-      container, with a sentence that says which; 152 (SIGXCPU) if it let its processor time end it
+        128+n  signal n ended it
+
+      137 (SIGKILL) is also the status of an app that went beyond a limit on memory, processor time or its container, with a \
+      sentence that says which; 152 (SIGXCPU) that of one that let its processor time end it.
       """)
 
   @Option(name: .shortAndLong, help: "A policy's name, or a file (see “Policies”).")

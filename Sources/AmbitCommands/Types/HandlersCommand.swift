@@ -44,7 +44,8 @@ struct HandlersCommand: ParsableCommand {
       } else {
         let table = Table(
           [
-            .init("", minWidth: 1), .init("APP", keeping: .end), .init("RANK"), .init("ROLE"), .init("BY TYPE"),
+            .init("", minWidth: 1), .init("APP", .identifier, minWidth: 8, keeping: .end), .init("RANK"), .init("ROLE"),
+            .init("BY TYPE"),
             .init("WHY NOT MORE"),
           ],
           for: 1)

@@ -20,7 +20,7 @@ struct TypesCommand: ParsableCommand {
 
         ambit types explain photo.png            its type, and the rule that decided
         ambit types tree public.image            all kinds of images
-        ambit types check Editor.app             the types that an app exports, imports and opens
+        ambit types check Editor.app             the types that an app declares
       """,
     subcommands: [Tree.self, Explain.self, Check.self])
 

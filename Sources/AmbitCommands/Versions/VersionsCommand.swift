@@ -16,9 +16,9 @@ struct VersionsCommand: ParsableCommand {
       Ambit keeps a document's content when an app saves over it, when a program on the host replaces it while an app has it open, \
       and when two of them wrote without knowing of each other (a conflict).
 
-        ambit versions list report.txt           which there are: when, by whom, on which machine
+        ambit versions list report.txt           which there are
         ambit versions show report.txt 2         the content of the second newest
-        ambit versions restore report.txt 2      make it the document's content; the present one is kept as a version
+        ambit versions restore report.txt 2      put it in the place of the present
         ambit versions remove report.txt --all   forget them
 
       An app's saves within a minute leave one version: the content from before the first. There are 100 versions of a document at \
@@ -75,7 +75,7 @@ struct VersionsCommand: ParsableCommand {
           table.render(
             versions.enumerated().map { index, version in
               [
-                "\(index + 1)", Table.Cell(VersionsCommand.time(version.modified)),
+                "\(index + 1)", Table.Cell(LocalTime.seconds(version.modified)),
                 Table.Cell(VersionsCommand.size(version.size)), VersionsCommand.reason(version),
                 version.app.map { Table.Cell(printable($0)) } ?? Table.Cell("another program", .yellow),
                 Table.Cell(printable(version.device), .dim), Table.Cell(version.id, .dim),
@@ -131,7 +131,7 @@ struct VersionsCommand: ParsableCommand {
       access.done()
       let name = printable(place.lastPathName)
       try Output.standard.write(
-        "\(Style(for: 1).green("✓")) \(name) has the content of \(VersionsCommand.time(version.modified)) again; "
+        "\(Style(for: 1).green("✓")) \(name) has the content of \(LocalTime.seconds(version.modified)) again; "
           + "the one it had is version 1 now.\n")
     }
   }
@@ -169,8 +169,6 @@ struct VersionsCommand: ParsableCommand {
     case .conflict: version.unresolved ? Table.Cell("conflict", .red) : Table.Cell("conflict, resolved", .dim)
     }
   }
-
-  fileprivate static func time(_ text: String) -> String { String(text.prefix(19)).replacing("T", with: " ") }
 
   fileprivate static func size(_ bytes: Int) -> String {
     switch bytes {

@@ -9,7 +9,7 @@ struct Versions: ParsableCommand {
       The broker keeps them. An app sees those of the documents that it has now, from the time since it was given them.
 
         ambitctl versions list "$url"             a line each, newest first
-        ambitctl versions keep --conflict "$url"  keeps the present content, which this app did not know
+        ambitctl versions keep --conflict "$url"  keeps what this app did not know
         ambitctl versions show "$url" 1           the content of the newest
         ambitctl versions restore "$url" 1        makes it the document's
         ambitctl versions resolve "$url" 1        the conflict is over
