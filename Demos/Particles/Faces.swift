@@ -70,7 +70,7 @@ enum Signals {
         case .line("quit"): await quit(0)
         case .line(let line): say(await editor.perform(line))
         case .opened(let url):
-          // Nobody asked, so there is no answer: `state` has the document.
+          // No line asked for it, so none is answered: `state` has the document.
           let answer = await editor.openHanded(url)
           if !answer.hasPrefix("ok") { complain(answer) }
         case .signal(let signal): await quit(128 + signal)

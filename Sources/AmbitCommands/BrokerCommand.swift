@@ -32,7 +32,7 @@ struct BrokerCommand: ParsableCommand {
       throw try Self.serve(idle: idle, readyDescriptor: readyDescriptor)
     }
 
-    /// As launchers start it. Nobody types that, and the parser would take longer than all else in the start.
+    /// As launchers start it. The parser would take longer than the rest of the start.
     ///
     /// - Returns: `nil` for other words, which are the parser's.
     static func serve(_ words: [String]) throws -> ExitCode? {

@@ -12,8 +12,8 @@ struct UnknownCommand: Equatable {
   let nearest: String?
 
   /// - Parameters:
-  ///   - words: a command line that cannot be parsed, or what follows “help”.
-  ///   - command: the command that they are for.
+  ///   - words: a command line that cannot be parsed, or the words behind “help”.
+  ///   - command: the command that they belong to.
   /// - Returns: `nil` if all words in places of commands are known.
   init?(_ words: ArraySlice<String>, of command: any ParsableCommand.Type) {
     guard let found = Self.find(words, of: command, path: command._commandName) else { return nil }

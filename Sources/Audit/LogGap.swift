@@ -24,8 +24,8 @@ package struct LogGap: Equatable, Sendable, CustomStringConvertible {
 }
 
 extension AuditReader {
-  /// Why what is read may not be all: by the head, the mark of the last entry and the journal beside the log. Nil when it goes as far
-  /// as they say.
+  /// Why entries may be missing, by the files beside the log: its head, the mark of its last entry, its journal. Nil when the log goes
+  /// as far as they say.
   ///
   /// Nothing is verified: ``verified(key:anchors:isCopy:progress:)`` does that.
   ///

@@ -54,8 +54,8 @@ extension AuditReader {
   /// - Parameters:
   ///   - key: the key that signed it; nil: the key beside the log, which a process with all files and the key can have replaced.
   ///   - anchors: marks that were noted elsewhere. The only thing that shows a log which was signed anew as a whole.
-  ///   - isCopy: it lies elsewhere than where it is written, without its private key. That is no finding when `key` is given; then the
-  ///     end of a log that nobody has closed is known only as far as its signed head (`isEndChecked`).
+  ///   - isCopy: it lies elsewhere than where it is written, without its private key. With `key` that is no finding. A log that is
+  ///     still open is then known as far as its signed head (`isEndChecked`).
   ///   - progress: told the number of an entry now and then; false to stop.
   /// - Throws: problem `damaged` with the first entry that is concerned; `failed` if it was stopped.
   package func verified(

@@ -11,7 +11,7 @@ extension StringProtocol {
 }
 
 extension String {
-  /// Control characters, and those that turn the direction of what is read: no name has them that a program makes.
+  /// It has control characters, or characters that turn the reading direction. An app gives no file such a name.
   package var hasControls: Bool {
     unicodeScalars.contains { scalar in
       switch scalar.value {

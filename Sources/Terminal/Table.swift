@@ -8,7 +8,7 @@ package struct Table: Sendable {
     case trailing
   }
 
-  /// What becomes of a column on a terminal that is too narrow for all of them. Cells' short forms are taken first of all.
+  /// How a column gives way on a narrow terminal. Cells' short forms are taken first.
   package enum Role: Sendable {
     /// It is cut, down to its minimum.
     case text

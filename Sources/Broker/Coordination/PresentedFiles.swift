@@ -109,7 +109,7 @@ final class PresentedFiles: LoopMember {
   func drain() {
     // What was due when the last presenter left is taken as well, or the loop would go on for it without end.
     guard let watcher, !entries.isEmpty || due != nil else { return }
-    // As many as the kernel keeps at a time; what an app does meanwhile has its turn later.
+    // As many as the kernel keeps at a time. Later events have another turn.
     for _ in 0..<Self.mostParcels {
       let events = watcher.events()
       if events.isEmpty { break }

@@ -104,7 +104,7 @@ package struct WireService: Sendable {
     #endif
     if let fault = interface.fault(in: call.parameters, against: method.parameters) { throw .invalidParameter(fault) }
     if streaming.contains(call.method) && !call.more { throw .expectedMore }
-    // A call that waits would wait for nobody, and there could be any number of them.
+    // Without an answer to come, a connection could have any number of calls that wait.
     guard !call.oneway || Self.oneway.contains(call.method) else { throw .invalidParameter("oneway") }
     return CheckedCall(interface: name, member: member, call: call)
   }
