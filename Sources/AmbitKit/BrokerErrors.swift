@@ -93,6 +93,8 @@ extension WireError {
         "The content of the document is not here: \(reason).")
     case IndexInterface.Failure.tooManyName:
       .make(.fileWriteOutOfSpace, nil, url, "The app has as many items in the index as are kept; delete some first.")
+    case IndexInterface.Failure.tooLargeName:
+      .make(.fileWriteOutOfSpace, nil, url, "The app's items have as many bytes as are kept; delete some first.")
     case OpeningInterface.Failure.notInInboxName:
       .make(.fileNoSuchFile, .ENOENT, url, "Only something in Documents/Inbox can be discarded: \(reason).")
     default: .make(.fileReadUnknown, nil, url, "The broker refused the request: \(description).")

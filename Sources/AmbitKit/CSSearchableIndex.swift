@@ -61,8 +61,8 @@ public final class CSSearchableIndex: Sendable {
 
   /// Adds items, or replaces those of the same identifiers.
   ///
-  /// - Parameter completionHandler: called before this returns; with an error if the app has more than 10,000 items, or a URL has no scope
-  ///   of this launch. Then items of the failed part are not added.
+  /// - Parameter completionHandler: called before this returns; with an error if the app has more than 10,000 items or 64 MiB of
+  ///   text, or a URL has no scope of this launch. Then items of the failed part are not added.
   public func indexSearchableItems(
     _ items: [CSSearchableItem], completionHandler: (((any Error)?) -> Void)? = nil
   ) {

@@ -28,7 +28,7 @@ struct AppServices {
     case VersionsInterface.name: try await versions.serve(call, for: instance)
     case QueryInterface.name: try await catalog.serve(call, on: connection, for: instance)
     case ThumbnailsInterface.name: try await thumbnails.serve(call, for: instance)
-    case IndexInterface.name: try index.serve(call, for: instance)
+    case IndexInterface.name: try await index.serve(call, for: instance)
     case ProviderInterface.name: try await providers.serve(call, on: connection, for: instance)
     case OpeningInterface.name: try await openings.serve(call, for: instance)
     default: try await bookmarks.serve(call, for: instance)

@@ -76,7 +76,7 @@ final class Broker {
     let picker = PickService(
       trail, sessions, locator, places, handover, access, sidecars, copies, items, clock, loop,
       RecentKeeper(trail, path: host.folders.auditLog))
-    let index = IndexService(host, grants, tokens)
+    let index = IndexService(host, grants, tokens, jobs)
     let browser = BrowserService(
       host, grants, trail, sessions, locator, documents, places, handover, issuer, tokens, copies)
     let openings = OpeningService(host, grants, trail, sessions, locator, places, handover, access, jobs, clock)

@@ -33,36 +33,39 @@ package struct IndexedItem: Equatable, Sendable {
 package final class ItemIndex: Sendable {
   /// "AmbI"
   private static let applicationID = 0x416d_6249
-  private static let version = 1
+  private static let version = 2
   /// Of one app.
   package static let mostItems = 10_000
+  /// Of the texts and names of one app's items.
+  package static let mostBytes = 64 << 20
   /// Bytes of a text; the rest is not searched.
   private static let longestText = 65_536
   private static let longestTitle = 1024
 
-  private let queue: DatabaseQueue
+  /// The user can search while an app writes.
+  private let pool: DatabasePool
 
   package init(path: String) throws(StateError) {
     do {
-      if let queue = try? Self.opened(path) {
-        self.queue = queue
+      if let pool = try? Self.opened(path) {
+        self.pool = pool
       } else {
         for file in ["", "-journal", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + file) }
-        queue = try DatabaseQueue(path: path)
-        try queue.write { db in try Self.make(db) }
+        pool = try DatabasePool(path: path)
+        try pool.write { db in try Self.make(db) }
       }
     } catch { throw StateError("the index \(path) cannot be opened: \(error)") }
   }
 
-  private static func opened(_ path: String) throws -> DatabaseQueue? {
+  private static func opened(_ path: String) throws -> DatabasePool? {
     guard FileManager.default.fileExists(atPath: path) else { return nil }
-    let queue = try DatabaseQueue(path: path)
-    let isOurs = try queue.read { db in
+    let pool = try DatabasePool(path: path)
+    let isOurs = try pool.read { db in
       try Int.fetchOne(db, sql: "PRAGMA application_id") == applicationID
         && Int.fetchOne(db, sql: "PRAGMA user_version") == version
         && String.fetchOne(db, sql: "PRAGMA quick_check(1)") == "ok"
     }
-    return isOurs ? queue : nil
+    return isOurs ? pool : nil
   }
 
   private static func make(_ db: Database) throws {
@@ -70,7 +73,7 @@ package final class ItemIndex: Sendable {
       sql: """
         CREATE TABLE item (
           id INTEGER PRIMARY KEY, app TEXT NOT NULL, identifier TEXT NOT NULL, domain TEXT, title TEXT NOT NULL, about TEXT,
-          type TEXT, grant_ TEXT, UNIQUE (app, identifier));
+          type TEXT, grant_ TEXT, bytes INTEGER NOT NULL, UNIQUE (app, identifier));
         CREATE VIRTUAL TABLE words USING fts5(title, about, text, keywords, tokenize = 'unicode61 remove_diacritics 2');
         PRAGMA application_id = \(applicationID);
         PRAGMA user_version = \(version);
@@ -79,42 +82,68 @@ package final class ItemIndex: Sendable {
 
   /// Adds items, or replaces those of the same identifiers.
   ///
-  /// - Returns: `false`: the app would have more than ``mostItems``, and none was added.
-  package func put(_ items: [IndexedItem]) throws(StateError) -> Bool {
+  /// - Parameter isWanted: asked before each item.
+  /// - Throws: ``Excess``: the app would have more than is kept; `StateError`; `CancellationError`. None was added then.
+  package func put(_ items: [IndexedItem], while isWanted: () -> Bool = { true }) throws {
     try write { db in
-      for item in items {
+      for item in items.map(Self.cut) {
+        guard isWanted() else { throw CancellationError() }
         try Self.delete(db, "app = ? AND identifier = ?", [item.app, item.identifier])
+        let keywords = item.keywords.joined(separator: " ")
         try db.execute(
-          sql: "INSERT INTO item (app, identifier, domain, title, about, type, grant_) VALUES (?, ?, ?, ?, ?, ?, ?)",
+          sql: """
+            INSERT INTO item (app, identifier, domain, title, about, type, grant_, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """,
           arguments: [
-            item.app, item.identifier, item.domain, Self.cut(item.title, Self.longestTitle),
-            item.about.map { Self.cut($0, Self.longestTitle) }, item.contentType, item.grant,
+            item.app, item.identifier, item.domain, item.title, item.about, item.contentType, item.grant,
+            Self.bytes(item),
           ])
         try db.execute(
           sql: "INSERT INTO words (rowid, title, about, text, keywords) VALUES (?, ?, ?, ?, ?)",
-          arguments: [
-            db.lastInsertedRowID, Self.cut(item.title, Self.longestTitle),
-            item.about.map { Self.cut($0, Self.longestTitle) } ?? "",
-            item.text.map { Self.cut($0, Self.longestText) } ?? "",
-            Self.cut(item.keywords.joined(separator: " "), Self.longestTitle),
-          ])
+          arguments: [db.lastInsertedRowID, item.title, item.about ?? "", item.text ?? "", keywords])
       }
       for app in Set(items.map(\.app)) {
-        let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM item WHERE app = ?", arguments: [app]) ?? 0
-        guard count <= Self.mostItems else { throw TooMany() }
+        let row = try Row.fetchOne(
+          db, sql: "SELECT count(*), coalesce(sum(bytes), 0) FROM item WHERE app = ?", arguments: [app])
+        guard let row else { continue }
+        guard row[0] <= Self.mostItems else { throw Excess.items }
+        guard row[1] <= Self.mostBytes else { throw Excess.bytes }
       }
     }
   }
 
-  private struct TooMany: Error {}
+  /// What an app would have too much of.
+  package enum Excess: Error { case items, bytes }
+
+  private static func cut(_ item: IndexedItem) -> IndexedItem {
+    var item = item
+    item.title = cut(item.title, longestTitle)
+    item.about = item.about.map { cut($0, longestTitle) }
+    item.text = item.text.map { cut($0, longestText) }
+    item.keywords = [cut(item.keywords.joined(separator: " "), longestTitle)]
+    return item
+  }
+
+  private static func bytes(_ item: IndexedItem) -> Int {
+    let texts = [item.identifier, item.domain, item.title, item.about, item.text, item.contentType, item.grant]
+    return (texts + item.keywords).reduce(0) { $0 + ($1?.utf8.count ?? 0) }
+  }
 
   /// - Parameters:
   ///   - identifiers, domains: whose; with neither, all of the app's.
-  package func delete(of app: String, identifiers: [String]?, domains: [String]?) throws(StateError) {
-    _ = try write { db in
+  ///   - isWanted: asked before each of them.
+  /// - Throws: `StateError`; `CancellationError`: none was deleted.
+  package func delete(
+    of app: String, identifiers: [String]?, domains: [String]?, while isWanted: () -> Bool = { true }
+  ) throws {
+    try write { db in
       guard identifiers != nil || domains != nil else { return try Self.delete(db, "app = ?", [app]) }
-      for identifier in identifiers ?? [] { try Self.delete(db, "app = ? AND identifier = ?", [app, identifier]) }
-      for domain in domains ?? [] { try Self.delete(db, "app = ? AND domain = ?", [app, domain]) }
+      for (column, names) in [("identifier", identifiers ?? []), ("domain", domains ?? [])] {
+        for name in names {
+          guard isWanted() else { throw CancellationError() }
+          try Self.delete(db, "app = ? AND \(column) = ?", [app, name])
+        }
+      }
     }
   }
 
@@ -130,7 +159,7 @@ package final class ItemIndex: Sendable {
     let pattern = words.map { "\"" + $0.replacing("\"", with: "\"\"") + "\"*" }.joined(separator: " ")
     guard !words.isEmpty, words.allSatisfy({ $0.contains { $0.isLetter || $0.isNumber } }) else { return [] }
     do {
-      return try queue.read { db in
+      return try pool.read { db in
         try Row.fetchAll(
           db,
           sql: """
@@ -150,13 +179,10 @@ package final class ItemIndex: Sendable {
     } catch { throw StateError("the index cannot be searched: \(error)") }
   }
 
-  private func write(_ body: (Database) throws -> Void) throws(StateError) -> Bool {
-    do {
-      try queue.write(body)
-      return true
-    } catch is TooMany {
-      return false
-    } catch { throw StateError("the index cannot be written: \(error)") }
+  private func write(_ body: (Database) throws -> Void) throws {
+    do { try pool.write(body) } catch let error as DatabaseError {
+      throw StateError("the index cannot be written: \(error)")
+    }
   }
 
   private static func cut(_ text: String, _ bytes: Int) -> String {

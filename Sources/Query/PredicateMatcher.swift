@@ -32,10 +32,22 @@ package struct PredicateMatcher: Sendable {
 
   private let root: Node
   private let types: TypeDecider
+  /// The instructions of all patterns: they take the most time, and each takes it for every character.
+  package let instructions: Int
 
   /// - Parameter types: the system's, and those that the asking app declares.
   package init(_ predicate: MetadataPredicate, by types: TypeDecider = .system) {
     (root, self.types) = (Self.prepared(predicate), types)
+    instructions = Self.instructions(root)
+  }
+
+  private static func instructions(_ node: Node) -> Int {
+    switch node {
+    case .constant, .comparison: 0
+    case .and(let all), .or(let all): all.reduce(0) { $0 + instructions($1) }
+    case .not(let one): instructions(one)
+    case .pattern(_, let pattern): pattern.length
+    }
   }
 
   private static func prepared(_ predicate: MetadataPredicate) -> Node {

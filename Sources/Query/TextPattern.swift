@@ -24,6 +24,9 @@ package struct TextPattern: Hashable, Sendable {
   /// How many instructions a pattern may become.
   static let mostInstructions = 256
 
+  /// How many instructions it has: a text is compared with each of them, character by character.
+  package var length: Int { program.count }
+
   private let program: [Instruction]
   private let options: TextOptions
 

@@ -68,6 +68,22 @@ import Wire
     try await world.end()
   }
 
+  @Test(arguments: ["open", "import"])
+  func `OIP-4: what lies in the Inbox becomes a document only under a policy that lets the app open documents`(
+    mode: String
+  ) async throws {
+    let world = try await BrokerWorld()
+    let app = try world.launch(rules: .init(modes: [mode], inbox: true))
+    try makeFolder("\(try app.documents(world))/Inbox")
+    try put("text", "\(try app.documents(world))/Inbox/a.txt")
+    let call = PickerInterface.CreateCall(source: "/home/user/Documents/Inbox/a.txt", move: false)
+    let refusal = try app.refusal(PickerInterface.create, call.json)
+    let made = FileManager.default.fileExists(atPath: "\(world.temporary.path)/Documents/a.txt")
+    #expect(refusal == (mode == "open" ? nil : "NotGrantable") && made == (mode == "open"))
+    #expect(try world.events(.pick).compactMap(\.rule) == (mode == "open" ? [] : ["PCK-1"]))
+    try await world.end()
+  }
+
   @Test func `PCK-33: an action that does not fit grants nothing`() async throws {
     let world = try await BrokerWorld()
     let app = try world.launch()

@@ -286,7 +286,47 @@ import Wire
     try app.settle()
     queries = [try TestQuery(app, patterns), try TestQuery(app, patterns)]
     #expect(try refusal(patterns) == "TooMany")
+    queries = []
+    try app.settle()
+    let long = "a LIKE '\(String(repeating: "x", count: 200))'"
+    queries = [try TestQuery(app, Array(repeating: long, count: 4).joined(separator: " OR "))]
+    #expect(try refusal(Array(repeating: long, count: 2).joined(separator: " OR ")) == "TooMany")
     try await world.end()
+  }
+
+  /// Some thirty items of such names have one turn of the loop.
+  @Test func `with patterns that take long tells all, a few in each turn`() async throws {
+    let world = try await BrokerWorld()
+    let app = try world.launch()
+    let documents = try app.documents(world)
+    let long = "\(documents)/\(String(repeating: "a", count: 200))"
+    try makeFolder(long)
+    for number in 0..<40 { try put("text", "\(long)/\(number)-\(String(repeating: "b", count: 150)).txt") }
+    let pattern = "kMDItemFSName MATCHES '(.*b){60}.*[.]txt'"
+    let queries = [try TestQuery(app, pattern, [.local]), try TestQuery(app, pattern, [.local])]
+    for query in queries {
+      try query.gather()
+      #expect(query.items.count == 40)
+    }
+    for number in 0..<40 { try remove("\(long)/\(number)-\(String(repeating: "b", count: 150)).txt") }
+    for query in queries {
+      try query.barrier()
+      #expect(query.items.isEmpty)
+    }
+    try await world.end()
+  }
+
+  @Test func `has its turn whatever the others have to look at`() async throws {
+    try await onLoop {
+      var budget = QueryBudget(items: 3, steps: 100)
+      budget.spend(10)
+      #expect(!budget.isSpent)
+      budget.spend(90)
+      #expect(budget.isSpent)
+      budget = QueryBudget(items: 1, steps: 100)
+      budget.spend(1)
+      #expect(budget.isSpent)
+    }
   }
 
   @Test func `of the user's shows what the app would see, also when it does not run`() async throws {

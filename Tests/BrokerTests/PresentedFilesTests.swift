@@ -30,4 +30,20 @@ import Testing
     #expect(before != nil)
     #expect(after == nil)
   }
+
+  @Test func `the names in a folder are looked through up to a number`() async throws {
+    let folder = try TemporaryFolder()
+    for number in 0..<5000 { _ = try folder.write("\(number)", "") }
+    TestLoop.start()
+    let path = PathKey(folder.path)
+    let looked = try await onLoop {
+      let files = PresentedFiles(ManualClock())
+      let all = files.namesLeft
+      return (0..<5).map { number in
+        files.add(number, path)
+        return all - files.namesLeft
+      }
+    }
+    #expect(looked == Array(repeating: 4096, count: 5))
+  }
 }

@@ -99,6 +99,31 @@ import Wire
     try await world.end()
   }
 
+  @Test func `from before a document came into a container are not the app's that has the container`() async throws {
+    let world = try await BrokerWorld()
+    let path = try world.file("a.txt", "secret")
+    let app = try world.launch()
+    let inside = "\(try app.documents(world))/a.txt"
+    let before = try keep(world.user, path)
+    world.clock.advance(1)
+    try move(path, inside)
+    let own = "/home/user/Documents/a.txt"
+    #expect(try list(app.app, own).isEmpty)
+    try put("mine", inside)
+    let kept = try keep(app.app, own)
+    #expect(try list(app.app, own).map(\.id) == [kept.id] && text(app.app, kept.id) == "mine")
+    fails(VersionsInterface.Failure.noSuchVersionName) { _ = try text(app.app, before.id) }
+    fails(VersionsInterface.Failure.noSuchVersionName) {
+      _ = try app.app.call(VersionsInterface.remove, VersionsInterface.RemoveCall(version: before.id).json)
+    }
+    #expect(try list(world.user, inside).map(\.id) == [kept.id, before.id])
+    // What it has moved out is not its own any more.
+    try move(inside, path)
+    _ = try keep(world.user, path)
+    fails(VersionsInterface.Failure.noSuchVersionName) { _ = try text(app.app, kept.id) }
+    try await world.end()
+  }
+
   @Test func `of a document for reading only stay as they are`() async throws {
     let world = try await BrokerWorld()
     let path = try world.file("a.txt", "one")

@@ -11,9 +11,8 @@ import Testing
     app: String? = "org.a"
   ) -> KeptVersion {
     KeptVersion(
-      id: id, name: "a.txt", modified: 0, kept: kept, app: app, device: "here", size: size, isPackage: false,
-      cause: cause,
-      isUnresolved: unresolved)
+      id: id, name: "a.txt", place: "/a.txt", modified: 0, kept: kept, app: app, device: "here", size: size,
+      isPackage: false, cause: cause, isUnresolved: unresolved)
   }
 
   @Test func `keep one version of an app's burst of saves`() {
@@ -95,9 +94,9 @@ import Testing
     let draft = store.draft(of: document)
     let (size, modified) = try draft.fill { true }
     let version = KeptVersion(
-      id: id, name: "a.txt", modified: modified, kept: moment, app: "org.a", device: "here", size: size,
+      id: id, name: "a.txt", place: path, modified: modified, kept: moment, app: "org.a", device: "here", size: size,
       isPackage: draft.isPackage, cause: .saved, isUnresolved: false)
-    try store.add(draft, of: document.identity, at: path, as: version)
+    try store.add(draft, of: document.identity, as: version)
     return version
   }
 

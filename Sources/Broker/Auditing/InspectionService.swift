@@ -28,7 +28,7 @@ final class InspectionService {
   func serve(_ call: CheckedCall) async throws -> Answer {
     switch call.member {
     case "Coordination": return Answer(coordination.coordination())
-    case "SearchItems": return Answer(try index.search(try .init(json: call.parameters)).json)
+    case "SearchItems": return Answer(try await index.search(try .init(json: call.parameters)).json)
     case "CancelCoordination":
       try coordination.cancel(try InspectorInterface.CancelCoordinationCall(json: call.parameters).access)
       return Answer([:])

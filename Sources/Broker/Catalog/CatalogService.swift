@@ -55,8 +55,8 @@ final class CatalogService: LoopMember {
   private static let mostTypes = 256
   private static let mostParts = 1024
   private static let mostPatterns = 32
-  /// Items that are told in one turn of the loop, and grants that are looked at.
-  private static let mostTold = 1024
+  private static let mostInstructions = 1024
+  /// Grants that are looked at in one turn of the loop.
   private static let mostLooks = 32
   /// Looks at the kernel's queue that are more than it can hold (`fs.inotify.max_queued_events`).
   private static let mostParcels = 128
@@ -110,6 +110,10 @@ final class CatalogService: LoopMember {
     let catalog = try catalog(of: app, instance)
     let number = running.number(for: instance?.id ?? "")
     let query = RunningQuery(number, connection, instance, catalog, predicate, scope, types)
+    guard own.reduce(query.matcher.instructions, { $0 + $1.matcher.instructions }) <= Self.mostInstructions else {
+      throw QueryInterface.Failure.tooMany(
+        "the patterns of the running queries are too long together", limit: Self.mostInstructions)
+    }
     running.queries.append(query)
     query.begin()
     gather(query)
@@ -164,8 +168,12 @@ final class CatalogService: LoopMember {
       heartbeat in
       do throws(StateError) {
         try table.candidates(for: narrowing) { items in
-          guard heartbeat.beat() else { return false }
-          let ids = items.filter { scope.contains($0.record) && matcher.matches($0.record) }.map(\.id)
+          var isWanted = true
+          let ids = items.filter { item in
+            isWanted = isWanted && heartbeat.beat()
+            return isWanted && scope.contains(item.record) && matcher.matches(item.record)
+          }.map(\.id)
+          guard isWanted else { return false }
           if !ids.isEmpty { inbox.add(.results(target, ids)) }
           return true
         }
@@ -366,9 +374,11 @@ final class CatalogService: LoopMember {
       if lookAt(written: places, in: catalog) { concerned.insert(catalog.app) }
       lookAtGrants(of: catalog, most: Self.mostLooks)
     }
+    // The queries of one launch together: what is left is told in the loop's next turns.
+    var budgets: [String: QueryBudget] = [:]
     for query in queries {
       if query.hasDue {
-        flush(query, coordinated: true, most: Self.mostTold)
+        flush(query, coordinated: true, within: &budgets[query.instance?.id ?? "", default: .ofTurn])
       } else if concerned.contains(query.catalog.app) {
         query.tellEnd()
       }
@@ -377,8 +387,8 @@ final class CatalogService: LoopMember {
 
   // MARK: LoopMember
 
-  private func flush(_ query: RunningQuery, coordinated: Bool = false, most: Int) {
-    do { _ = try query.flush(coordinated: coordinated, most: most) } catch {
+  private func flush(_ query: RunningQuery, coordinated: Bool, within budget: inout QueryBudget) {
+    do { try query.flush(coordinated: coordinated, within: &budget) } catch {
       complain("\(error)")
       startAnew()
     }
@@ -413,9 +423,9 @@ final class CatalogService: LoopMember {
     poll(now: now)
     takeReports()
     for catalog in apps.values { lookAtGrants(of: catalog, most: Self.mostLooks) }
-    var left = Self.mostTold
-    for query in queries where left > 0 {
-      do { left -= try query.flush(most: left) } catch {
+    var budget = QueryBudget.ofTurn
+    for query in running.inTurn() where !budget.isSpent {
+      do { try query.flush(within: &budget) } catch {
         complain("\(error)")
         return startAnew()
       }
@@ -492,6 +502,14 @@ final class CatalogService: LoopMember {
 struct RunningQueries {
   var queries: [RunningQuery] = []
   private var last: [String: Int] = [:]
+  private var turn = 0
+
+  /// All of them, each time with another one first: what one has to look at keeps no other one waiting for ever.
+  mutating func inTurn() -> [RunningQuery] {
+    guard queries.count > 1 else { return queries }
+    turn = (turn + 1) % queries.count
+    return Array(queries[turn...] + queries[..<turn])
+  }
 
   mutating func number(for client: String) -> Int {
     last[client, default: 0] += 1

@@ -4,6 +4,20 @@ internal import ContentTypes
 internal import Query
 internal import Wire
 
+/// What queries may look at in one turn of the loop, so that none keeps the broker from its other work.
+struct QueryBudget {
+  private(set) var items: Int
+  /// Parts and instructions of a predicate, each for every byte of an item's path.
+  private(set) var steps: Int
+
+  /// A few milliseconds.
+  static let ofTurn = QueryBudget(items: 1024, steps: 4 << 20)
+
+  var isSpent: Bool { items <= 0 || steps <= 0 }
+
+  mutating func spend(_ steps: Int) { (items, self.steps) = (items - 1, self.steps - steps) }
+}
+
 /// A query that runs: which items its client knows as results, and which it has to be told of.
 ///
 /// The client is told of an item's state when there is room for that, so nothing is lost and nothing piles up: an item that changes often
@@ -20,6 +34,9 @@ final class RunningQuery {
   let scope: QueryScope
   let declaresTypes: Bool
   let matcher: PredicateMatcher
+
+  /// Of a predicate with no parts: what it takes all the same to look at an item.
+  private static let least = 64
 
   /// The results that the client knows: their numbers, and the changes that they were last part of.
   private var told: [Int64: (number: Int, ordinal: Int64)] = [:]
@@ -73,6 +90,12 @@ final class RunningQuery {
     return ids
   }
 
+  private func giveBack(_ ids: ArraySlice<Int64>) {
+    guard !ids.isEmpty else { return }
+    due.insert(contentsOf: ids, at: 0)
+    isDue.formUnion(ids)
+  }
+
   /// What the client was told before belongs to an access that is about to end, as far as it has not been notified of it.
   func tellEnd() {
     guard hasToldPlainly, !isGathering, !connection.wantsWrite else { return }
@@ -90,17 +113,18 @@ final class RunningQuery {
   ///
   /// - Parameters:
   ///   - coordinated: what an access has written that is about to end.
-  ///   - most: how many items are looked at.
-  /// - Returns: how many were looked at.
-  func flush(coordinated: Bool = false, most: Int) throws -> Int {
-    var count = 0
-    while hasDue, count < most, !connection.wantsWrite, !connection.isClosed {
+  ///   - budget: what may be looked at.
+  func flush(coordinated: Bool = false, within budget: inout QueryBudget) throws {
+    while hasDue, !budget.isSpent, !connection.wantsWrite, !connection.isClosed {
       let ids = take()
-      count += ids.count
       let items = try catalog.table.items(ids)
       var update = QueryInterface.Update(
         phase: isGathering ? .gathering : .changed, coordinated: coordinated ? true : nil)
-      for id in ids {
+      var next = ids.startIndex
+      while next < ids.endIndex, !budget.isSpent {
+        let id = ids[next]
+        next += 1
+        budget.spend(steps(for: items[id]))
         if let item = items[id], isResult(item) {
           if let known = told[id], known.ordinal == item.ordinal { continue }
           if told[id] == nil { lastItem += 1 }
@@ -111,6 +135,7 @@ final class RunningQuery {
           update.removed.append(known.number)
         }
       }
+      giveBack(ids[next...])
       if !update.present.isEmpty || !update.removed.isEmpty { send(update) }
     }
     if !hasDue, isGathering, isAllRead, !connection.wantsWrite {
@@ -118,7 +143,11 @@ final class RunningQuery {
       send(.init(phase: .gathered, partial: catalog.listing.isFull ? true : nil))
     }
     settleWaits()
-    return count
+  }
+
+  private func steps(for item: CatalogItem?) -> Int {
+    guard let item else { return 1 }
+    return (Self.least + predicate.parts + matcher.instructions) * item.record.path.utf8.count
   }
 
   private var isAllRead: Bool { !isReading && catalog.isSettled }

@@ -23,6 +23,9 @@ final class PresentedFiles: LoopMember {
   private static let mostFolders = 1024
   private static let mostFoldersOfOne = 256
   private static let mostParcels = 128
+  /// Names of one folder, and of all folders at one time, that are looked through for folders.
+  private static let mostNames = 4096
+  private static let mostNamesAtOnce = 16_384
   /// Nanoseconds from an event to a look at the files: programs that replace a file do it in several steps.
   private static let settling: Int64 = 4_000_000
 
@@ -33,6 +36,7 @@ final class PresentedFiles: LoopMember {
   private var folders: [Int32: PathKey] = [:]
   private var pending: [ChangeWatcher.Event] = []
   private var due: Int64?
+  private(set) var namesLeft = PresentedFiles.mostNamesAtOnce
 
   /// Told what has happened, in order.
   var onEvent: (Event) -> Void = { _ in }
@@ -42,6 +46,7 @@ final class PresentedFiles: LoopMember {
   }
 
   func add(_ id: Int, _ path: PathKey) {
+    namesLeft = Self.mostNamesAtOnce
     var entry = Entry(path: path)
     entry.file = try? Descriptor.open(path.text, flags: .place, resolve: .noSymlinks)
     entries[id] = entry
@@ -60,6 +65,7 @@ final class PresentedFiles: LoopMember {
     entries[id]?.file = (try? Descriptor.open(path.text, flags: .place, resolve: .noSymlinks)) ?? entry.file
     entries[id]?.watches = []
     leave(entry.watches)
+    namesLeft = Self.mostNamesAtOnce
     watch(id)
   }
 
@@ -74,14 +80,15 @@ final class PresentedFiles: LoopMember {
     var left = [path]
     // Not by the watches alone: two paths of one folder have the same.
     var looks = 0
-    while let next = left.popLast(), looks < Self.mostFoldersOfOne,
+    while let next = left.popLast(), looks < Self.mostFoldersOfOne, namesLeft > 0,
       (entries[id]?.watches.count ?? .max) < Self.mostFoldersOfOne
     {
       looks += 1
       guard let folder = watch(next, for: id), let opened = try? folder.reopened([.read, .directory]),
-        let names = try? DirectoryReader.entries(of: opened)
+        let inside = try? DirectoryReader.entries(of: opened, limit: Self.mostNames)
       else { continue }
-      left += names.filter { $0.kind == .directory }.map { PathKey(next.text.path(of: $0.name)) }
+      namesLeft -= inside.count
+      left += inside.filter { $0.kind == .directory }.map { PathKey(next.text.path(of: $0.name)) }
     }
   }
 
@@ -121,6 +128,7 @@ final class PresentedFiles: LoopMember {
   private func settle() {
     due = nil
     guard !pending.isEmpty else { return }
+    namesLeft = Self.mostNamesAtOnce
     let events = pending
     pending = []
     for event in judged(events) { onEvent(event) }

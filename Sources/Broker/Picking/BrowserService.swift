@@ -66,7 +66,10 @@ final class BrowserService {
       throw PickerInterface.Failure.notGrantable(reason)
     }
     let source = try copies.source(request.source, instance)
-    if let refusal = instance.refusal(of: .file, named: source.name) {
+    // The new document is one that the app has opened, from its browser or its Inbox.
+    if let refusal = instance.app.decisions.refusal(ofAsking: PickerInterface.Mode.open.rawValue, folder: false)
+      ?? instance.refusal(of: .file, named: source.name)
+    {
       try trail.decide([AuditEvent(.pick, .refused, instance, rule: refusal.rule, reason: refusal.reason)])
       throw PickerInterface.Failure.notGrantable(refusal.reason)
     }
@@ -74,6 +77,10 @@ final class BrowserService {
     instance.picker.creation = nil
     do {
       let folder = try await folder(request, creation, instance)
+      if let reason = refusal(ofPutting: source.name, into: folder, instance) {
+        try trail.decide([AuditEvent(.pick, .refused, instance, rule: "SBX-15", reason: reason)])
+        throw PickerInterface.Failure.notGrantable(reason)
+      }
       let ticket = CopyTicket()
       guard let made = try await copies.put([source], into: folder, ticket, instance) else {
         throw PickerInterface.Failure.notCopied("it made no progress")
@@ -101,6 +108,12 @@ final class BrowserService {
       if isAsked, instance.picker.creation == nil { instance.picker.creation = creation }
       throw error
     }
+  }
+
+  /// As for a document that the user picks there.
+  private func refusal(ofPutting name: String, into folder: Descriptor, _ instance: Instance) -> String? {
+    guard let path = folder.currentPath else { return "the folder is gone" }
+    return places.refusal(of: .file, at: path.path(of: name), for: instance.app.bundleIdentifier)
   }
 
   private func folder(

@@ -77,15 +77,14 @@ final class VersionKeeper {
     _ grant: Grant?, writer: String? = nil
   ) throws -> KeptVersion {
     let version = KeptVersion(
-      id: Grant.makeID(), name: former.path.lastPathName, modified: filled.modified, kept: clock.realtime,
-      app: former.app, device: writer ?? device, size: filled.size, isPackage: former.draft.isPackage,
-      cause: former.cause,
-      isUnresolved: former.cause == .conflict)
+      id: Grant.makeID(), name: former.path.lastPathName, place: former.path, modified: filled.modified,
+      kept: clock.realtime, app: former.app, device: writer ?? device, size: filled.size,
+      isPackage: former.draft.isPackage, cause: former.cause, isUnresolved: former.cause == .conflict)
     do { try trail.decide([event("kept", version, at: former.path, instance, grant: grant)]) } catch {
       store.discard(former.draft)
       throw error
     }
-    try store.add(former.draft, of: document, at: former.path, as: version)
+    try store.add(former.draft, of: document, as: version)
     onChange(former.path, version.id, .versionGained)
     return version
   }

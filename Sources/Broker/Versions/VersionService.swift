@@ -94,7 +94,10 @@ final class VersionService {
   }
 
   private func versions(of item: NamedDocument, _ instance: Instance?) throws -> [KeptVersion] {
-    let versions = try keeper.store.versions(of: item.document.identity).filter { $0.kept >= item.since }
+    let versions = try keeper.store.versions(of: item.document.identity).filter { version in
+      guard let instance, item.grant == nil else { return version.kept >= item.since }
+      return isOwn(version, of: instance)
+    }
     // The user is shown those of an earlier file at the path as well.
     return versions.isEmpty && instance == nil ? try keeper.store.versions(at: item.path) : versions
   }
@@ -109,11 +112,19 @@ final class VersionService {
     where grant.revoked == nil && grant.identity == found.document && found.version.kept >= grant.created {
       return Found(version: found.version, path: found.path, grant: grant)
     }
-    // What is in its container is an app's own, and always was.
-    guard found.path.path(within: items.host.realContainer(of: instance.app.bundleIdentifier)) != nil else {
+    guard isOwn(found.version, of: instance), isInContainer(found.path, of: instance) else {
       throw VersionsInterface.Failure.noSuchVersion(version: id)
     }
     return Found(version: found.version, path: found.path, grant: nil)
+  }
+
+  /// Whether the document was in the app's container when this was kept. The user may have moved it there since.
+  private func isOwn(_ version: KeptVersion, of instance: Instance) -> Bool {
+    isInContainer(version.place, of: instance)
+  }
+
+  private func isInContainer(_ path: String, of instance: Instance) -> Bool {
+    path.path(within: items.host.realContainer(of: instance.app.bundleIdentifier)) != nil
   }
 
   private func writable(

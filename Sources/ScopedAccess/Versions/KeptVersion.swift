@@ -6,6 +6,8 @@ package struct KeptVersion: Sendable, Equatable {
   package let id: String
   /// The document's name when it was kept.
   package let name: String
+  /// The document's path then.
+  package let place: String
   /// Nanoseconds since 1970: when its content was written last.
   package let modified: Int64
   /// Nanoseconds since 1970.
@@ -21,10 +23,10 @@ package struct KeptVersion: Sendable, Equatable {
   package var isUnresolved: Bool
 
   package init(
-    id: String, name: String, modified: Int64, kept: Int64, app: String?, device: String, size: UInt64, isPackage: Bool,
-    cause: Cause, isUnresolved: Bool
+    id: String, name: String, place: String, modified: Int64, kept: Int64, app: String?, device: String, size: UInt64,
+    isPackage: Bool, cause: Cause, isUnresolved: Bool
   ) {
-    (self.id, self.name, self.modified, self.kept) = (id, name, modified, kept)
+    (self.id, self.name, self.place, self.modified, self.kept) = (id, name, place, modified, kept)
     (self.app, self.device, self.size, self.isPackage) = (app, device, size, isPackage)
     (self.cause, self.isUnresolved) = (cause, isUnresolved)
   }

@@ -61,6 +61,13 @@ package final class VersionStore {
           CREATE INDEX version_document ON version (document, kept);
           """)
     }
+    migrator.registerMigration("2") { db in
+      try db.execute(
+        sql: """
+          ALTER TABLE version ADD COLUMN place TEXT NOT NULL DEFAULT '';
+          UPDATE version SET place = (SELECT path FROM document WHERE number = version.document);
+          """)
+    }
     return migrator
   }
 
@@ -160,12 +167,12 @@ package final class VersionStore {
   /// - Parameter document: the document that it is a version of: the same file, or the one that has taken its place.
   /// - Throws: `StateError` if there is no room; the content is removed then.
   package func add(
-    _ draft: VersionDraft, of document: FileIdentity, at path: String, as version: KeptVersion
+    _ draft: VersionDraft, of document: FileIdentity, as version: KeptVersion
   ) throws {
     let key = Self.key(document)
     do {
       let gone = try change { db -> [String] in
-        let number = try Self.number(db, key, path)
+        let number = try Self.number(db, key, version.place)
         let all = try Row.fetchAll(db, sql: "SELECT * FROM version").compactMap(KeptVersion.init(row:))
         let own = try Row.fetchAll(db, sql: "SELECT * FROM version WHERE document = ?", arguments: [number])
           .compactMap(KeptVersion.init(row:))
@@ -179,10 +186,11 @@ package final class VersionStore {
         try folder.move(draft.name, to: folder, as: version.id)
         try Descriptor.open(".", below: folder, flags: [.read, .directory]).synchronize()
         try db.execute(
-          sql: "INSERT INTO version VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+          sql: "INSERT INTO version VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
           arguments: [
             version.id, number, version.name, version.modified, version.kept, version.app, version.device,
             Int64(clamping: version.size), version.isPackage, version.cause.rawValue, version.isUnresolved,
+            version.place,
           ])
         return gone
       }
@@ -273,8 +281,8 @@ extension KeptVersion {
   fileprivate init?(row: Row) {
     guard let cause = Cause(rawValue: row["cause"]) else { return nil }
     self.init(
-      id: row["id"], name: row["name"], modified: row["modified"], kept: row["kept"], app: row["app"],
-      device: row["device"], size: UInt64(clamping: row["size"] as Int64), isPackage: row["package"], cause: cause,
-      isUnresolved: row["unresolved"])
+      id: row["id"], name: row["name"], place: row["place"], modified: row["modified"], kept: row["kept"],
+      app: row["app"], device: row["device"], size: UInt64(clamping: row["size"] as Int64), isPackage: row["package"],
+      cause: cause, isUnresolved: row["unresolved"])
   }
 }

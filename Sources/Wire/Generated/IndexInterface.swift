@@ -110,12 +110,20 @@ package enum IndexInterface {
   /// Errors of `io.ambit.Index`.
   package enum Failure {
     package static let tooManyName = "io.ambit.Index.TooMany"
+    package static let tooLargeName = "io.ambit.Index.TooLarge"
 
     /// The app has as many items as are kept. None was added.
     package static func tooMany(limit: Int) -> ErrorReply {
       var json = JSONObject()
       json.set("limit", limit)
       return ErrorReply(tooManyName, json)
+    }
+
+    /// The texts and names of the app's items have as many bytes as are kept. None was added.
+    package static func tooLarge(limit: Int) -> ErrorReply {
+      var json = JSONObject()
+      json.set("limit", limit)
+      return ErrorReply(tooLargeName, json)
     }
   }
 }
