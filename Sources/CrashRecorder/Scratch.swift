@@ -27,6 +27,26 @@ package final class Scratch: Sendable {
     folder = try Descriptor.open(path, flags: [.read, .directory, .noFollow])
   }
 
+  /// In memory (`/dev/shm`) where that has room and runs programs, else below `parent`: to make and remove many files on a disk takes
+  /// longer than to look at them.
+  package static func inMemory(holding bytes: Int, or parent: String) throws(KernelError) -> Scratch {
+    let memory = "/dev/shm"
+    var found = statvfs()
+    if unsafe statvfs(memory, &found) == 0, found.f_flag & noPrograms == 0,
+      Probe.fileSystem(of: memory) == tmpfs,
+      UInt64(found.f_bavail).multipliedReportingOverflow(by: UInt64(found.f_frsize)).partialValue / 4 >= bytes,
+      let made = try? Scratch(in: memory)
+    {
+      return made
+    }
+    return try Scratch(in: parent)
+  }
+
+  /// `ST_NOEXEC` of statvfs(3).
+  private static let noPrograms: UInt = 8
+  /// `TMPFS_MAGIC` of `linux/magic.h`.
+  private static let tmpfs = 0x0102_1994
+
   deinit {
     _ = try? folder.removeContents()
     unsafe rmdir(path.kernel)

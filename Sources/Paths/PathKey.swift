@@ -10,7 +10,10 @@ package struct PathKey: Hashable, Comparable, Sendable {
     return left.withUTF8 { left in right.withUTF8 { right in unsafe left.elementsEqual(right) } }
   }
 
-  package static func < (left: Self, right: Self) -> Bool { left.text.utf8.lexicographicallyPrecedes(right.text.utf8) }
+  package static func < (left: Self, right: Self) -> Bool {
+    var (left, right) = (left.text, right.text)
+    return left.withUTF8 { left in right.withUTF8 { right in unsafe left.lexicographicallyPrecedes(right) } }
+  }
 
   package func hash(into hasher: inout Hasher) {
     var text = text

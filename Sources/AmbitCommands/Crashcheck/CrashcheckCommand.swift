@@ -5,6 +5,7 @@ internal import Foundation
 internal import Kernel
 internal import Launcher
 internal import Paths
+internal import Scenario
 internal import SystemPackage
 internal import Terminal
 internal import Wire
@@ -72,8 +73,9 @@ struct CrashcheckCommand: ParsableCommand {
 
   func run() throws {
     try checkUsage()
-    do { try check() } catch let error as RecordingError { throw Failure(error.description) } catch let error
-      as KernelError
+    do { try check() } catch let error as RecordingError { throw Failure(error.description) } catch let interruption
+      as Interrupted
+    { throw ExitCode(128 + interruption.signal) } catch let error as KernelError
       where error.call == "execve"
     {
       throw Failure("\(program[0]): \(error.errno.description)", status: ForegroundProcess.status(of: error))
@@ -92,10 +94,12 @@ struct CrashcheckCommand: ParsableCommand {
     let recording = try Recorder.record(
       program, environment: ThisProcess.environment, watching: folders, Recorder.Options())
     let after = kill ? try FolderBackup(of: folders) : nil
-    signal(SIGINT, SIG_DFL)
+    // From now on it ends this one, and what is laid out or has to be put back is seen to first.
+    Interruption.listen()
     signal(SIGQUIT, SIG_DFL)
     let reader = try StateReader(
-      document: path, command: reopen, folders: folders, jobs: jobs ?? ConformStage.processors)
+      document: path, command: reopen, folders: folders, jobs: jobs ?? ConformStage.processors,
+      extent: recording.trace.initial.extent)
     var result = CrashcheckResult(recording, document: path, reader: reader)
     try result.judge(states: states, seed: seed, keep: kept)
     if let before, let after {

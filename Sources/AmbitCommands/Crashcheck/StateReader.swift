@@ -4,6 +4,7 @@ internal import Dispatch
 internal import Foundation
 internal import Kernel
 internal import Paths
+internal import Scenario
 internal import Synchronization
 internal import SystemPackage
 internal import Wire
@@ -22,9 +23,14 @@ final class StateReader: Sendable {
   /// The most that it may say.
   private static let mostOutput = 64 << 20
 
-  init(document: TreePath?, command: String?, folders: [WatchedFolder], jobs: Int) throws {
+  /// - Parameter extent: bytes that a state takes, about.
+  init(document: TreePath?, command: String?, folders: [WatchedFolder], jobs: Int, extent: Int) throws {
     (self.document, self.command, self.folders, self.jobs) = (document, command, folders, jobs)
-    scratch = try Scratch(in: FileManager.default.temporaryDirectory.path)
+    let chosen = ThisProcess.environment["TMPDIR"] ?? ""
+    scratch =
+      chosen.isEmpty
+      ? try Scratch.inMemory(holding: extent * jobs, or: FileManager.default.temporaryDirectory.path)
+      : try Scratch(in: FileManager.default.temporaryDirectory.path)
   }
 
   /// States that are worth being read together.
@@ -42,6 +48,7 @@ final class StateReader: Sendable {
 
   /// Of several states, in their order.
   func read(_ states: [CrashState]) throws -> [Observation] {
+    try Self.checkInterruption()
     guard let command else { return states.map { state in document.map { state.observation(at: $0) } ?? .absent } }
     let results = Mutex([Result<Observation, any Error>?](repeating: nil, count: states.count))
     let next = Mutex(0)
@@ -53,6 +60,7 @@ final class StateReader: Sendable {
         }
         guard number < states.count else { return }
         let result = Result<Observation, any Error> {
+          try Self.checkInterruption()
           try scratch.lay(states[number].tree, at: "\(job)")
           return try run(command, in: scratch.path.path(of: "\(job)"), roots: nil)
         }
@@ -64,8 +72,13 @@ final class StateReader: Sendable {
 
   /// Of the watched folders themselves, as they are now.
   func readFolders() throws -> Observation {
+    try Self.checkInterruption()
     guard let command else { return try read(FolderReader.tree(of: folders)) }
     return try run(command, in: folders[0].path, roots: folders)
+  }
+
+  private static func checkInterruption() throws(Interrupted) {
+    if let signal = Interruption.signal { throw Interrupted(signal: signal) }
   }
 
   /// - Parameter roots: the watched folders where they lie; `nil`: copies of them below `folder`.

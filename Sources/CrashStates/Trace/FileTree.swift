@@ -40,6 +40,9 @@ package struct FileTree: Equatable, Sendable {
 
   package func child(_ name: String, of folder: ID) -> ID? { entries(of: folder)?[PathKey(name)] }
 
+  /// About as many bytes as it takes on a disk.
+  package var extent: Int { nodes.keys.reduce(0) { $0 + size(of: $1) + 4096 } }
+
   /// The nodes that names lead to, from the roots.
   package var reachable: Set<ID> {
     var found: Set<ID> = []
@@ -111,8 +114,8 @@ extension FileTree {
 
   private func names(to id: ID, from folder: ID, depth: Int = 0) -> [String]? {
     guard depth < 64, let entries = entries(of: folder) else { return nil }
-    for (name, child) in entries.sorted(by: { $0.key < $1.key }) {
-      if child == id { return [name.text] }
+    if let name = entries.lazy.filter({ $0.value == id }).map(\.key).min() { return [name.text] }
+    for (name, child) in entries.filter({ self.entries(of: $0.value) != nil }).sorted(by: { $0.key < $1.key }) {
       if let rest = names(to: id, from: child, depth: depth + 1) { return [name.text] + rest }
     }
     return nil
