@@ -40,17 +40,24 @@ extension Descriptor {
     try Descriptor.open("/proc/self/fd/\(rawValue)", flags: flags)
   }
 
-  /// Copies a whole file, open at its start, into an empty one; the two share their blocks where the file system can do that.
+  /// Copies a whole file, open at its start, into an empty one; the two share their blocks where the file system can do that. What is
+  /// added to it meanwhile is not copied: a writer could go on for ever.
   ///
   /// - Parameter isWanted: asked from time to time; where it says no, the error is `ECANCELED`.
   package func copyContent(to copy: Descriptor, while isWanted: () -> Bool = { true }) throws(KernelError) {
     if ambit_share_content(rawValue, copy.rawValue) == 0 { return }
-    while true {
+    // Some file systems do not tell the size.
+    let size = try status().size
+    var left = size == 0 ? Self.mostOfUnknown : Int(clamping: size)
+    while left > 0 {
       let count = try KernelError.checkNegative("copy_file_range") { ambit_copy_part(rawValue, copy.rawValue) }
       if count == 0 { return }
+      left -= Int(count)
       guard isWanted() else { throw KernelError("copy_file_range", errno: .canceled) }
     }
   }
+
+  private static var mostOfUnknown: Int { 16 << 20 }
 
   /// Copies so many bytes of a file over the beginning of another's content; the offsets of both stay. Holes become zeros.
   ///

@@ -10,10 +10,10 @@ internal import SystemPackage
 extension Descriptor {
   /// Removes a folder from this one with everything in it. A mount in it stays, and is an error.
   ///
+  /// - Parameter most: files and folders that are removed at the most; then the folder stays.
   /// - Throws: the first thing that could not be removed; the rest is gone all the same.
-  package func removeTree(_ name: String) throws(KernelError) {
-    try openToEmpty(name).removeContents()
-    try removeDirectory(name)
+  package func removeTree(_ name: String, most: Int = .max) throws(KernelError) {
+    if try openToEmpty(name).removeContents(most: most) { try removeDirectory(name) }
   }
 
   /// Empties this folder.
@@ -45,6 +45,8 @@ private struct TreeRemoval {
   /// How many subvolumes (btrfs) the top is in, one in the other: nothing moves up from one of them to the next.
   private let depth: Int
   private static let deepest = 32
+  /// Names that are read at a time: a folder can have more than there is memory for.
+  private static let slice = 10_000
   private var moved = 0
   private var failure: KernelError?
 
@@ -57,7 +59,7 @@ private struct TreeRemoval {
   mutating func run() throws(KernelError) -> Bool {
     var stuck: Set<String> = []
     while true {
-      let entries = try DirectoryReader.entries(of: top).filter { !stuck.contains($0.name) }
+      let entries = try Self.entries(of: top, but: stuck)
       if entries.isEmpty { break }
       for entry in entries {
         guard left > 0 else { return false }
@@ -66,6 +68,12 @@ private struct TreeRemoval {
     }
     if let failure { throw failure }
     return true
+  }
+
+  private static func entries(
+    of folder: Descriptor, but stuck: Set<String>
+  ) throws(KernelError) -> [DirectoryReader.Entry] {
+    try DirectoryReader.entries(of: folder, limit: slice + stuck.count).filter { !stuck.contains($0.name) }
   }
 
   /// Removes an entry of the top; of a folder with folders in it, its direct content: the folders move up.
@@ -82,14 +90,22 @@ private struct TreeRemoval {
         if isEmpty { try top.removeDirectory(name) }
         return true
       }
-      for entry in try DirectoryReader.entries(of: folder) {
-        guard left > 0 else { return true }
-        do throws(KernelError) {
-          guard try !removeFile(entry.name, of: folder) else { continue }
-          // To give a folder another parent is to write in it.
-          _ = try folder.openToEmpty(entry.name)
-          try moveUp(entry.name, of: folder)
-        } catch { note(error) }
+      var stuck: Set<String> = []
+      while true {
+        let entries = try Self.entries(of: folder, but: stuck)
+        if entries.isEmpty { break }
+        for entry in entries {
+          guard left > 0 else { return true }
+          do throws(KernelError) {
+            guard try !removeFile(entry.name, of: folder) else { continue }
+            // To give a folder another parent is to write in it.
+            _ = try folder.openToEmpty(entry.name)
+            try moveUp(entry.name, of: folder)
+          } catch {
+            note(error)
+            stuck.insert(entry.name)
+          }
+        }
       }
       try top.removeDirectory(name)
       return true

@@ -11,6 +11,9 @@ extension StringProtocol {
 }
 
 extension String {
+  /// As a file's name: people are not shown it. By its first byte: an accent may follow the dot.
+  package var isHiddenName: Bool { utf8.first == UInt8(ascii: ".") }
+
   /// It has control characters, or characters that turn the reading direction. An app gives no file such a name.
   package var hasControls: Bool {
     unicodeScalars.contains { scalar in

@@ -11,10 +11,13 @@ struct PatternCompiler {
   private static let mostRepeats = 64
   private static let mostDepth = 16
   private static let mostScalars = 512
+  /// Parts that are written, also those that are nothing: repetitions of repetitions multiply.
+  private static let mostWritten = 4096
 
   private let scalars: [Unicode.Scalar]
   private var position = 0
   private var depth = 0
+  private var written = 0
   private(set) var options: TextOptions
 
   init(_ pattern: String, _ options: TextOptions) {
@@ -219,8 +222,11 @@ struct PatternCompiler {
 
   // MARK: Writing
 
-  private func emit(_ node: Node, into program: inout [TextPattern.Instruction]) throws(PatternError) {
-    guard program.count < TextPattern.mostInstructions else { throw Self.error("the pattern is too long") }
+  private mutating func emit(_ node: Node, into program: inout [TextPattern.Instruction]) throws(PatternError) {
+    written += 1
+    guard program.count < TextPattern.mostInstructions, written <= Self.mostWritten else {
+      throw Self.error("the pattern is too long")
+    }
     switch node {
     case .empty: break
     case .one(let instruction): program.append(instruction)

@@ -146,7 +146,7 @@ package struct TaggedFiles {
         let path = place.isEmpty ? entry.name : place.path(of: entry.name)
         let tags = open.fileTags(of: entry.name)
         if !tags.tags.isEmpty, isWanted(tags), found.count < mostFound { found.append(path) }
-        if entry.kind == .directory, !entry.name.hasPrefix(".") { folders.append(path) }
+        if entry.kind == .directory, !entry.name.isHiddenName { folders.append(path) }
       }
     }
     return (found, left > 0 && found.count < mostFound)

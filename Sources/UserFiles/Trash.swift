@@ -125,15 +125,17 @@ package struct TrashFolder: Sendable {
   // MARK: Taking back
 
   /// Opens the folder that an item was in.
+  ///
+  /// - Throws: `ELOOP` where a link stands on the way: an app with a folder around it can have put that there since.
   package func folder(of item: Item) throws(KernelError) -> Descriptor {
     guard let original = item.original, let parent = original.parentPath else {
       throw KernelError("open", item.name, errno: .noSuchFileOrDirectory)
     }
     guard let top, let inner = top.currentPath.flatMap({ parent.path(within: $0) }) else {
-      return try Descriptor.open(parent, flags: [.read, .directory])
+      return try Descriptor.open(parent, flags: [.read, .directory], resolve: .noSymlinks)
     }
     return try Descriptor.open(
-      inner.isEmpty ? "." : inner, below: top, flags: [.read, .directory], resolve: [.beneath, .noMagicLinks])
+      inner.isEmpty ? "." : inner, below: top, flags: [.read, .directory], resolve: [.beneath, .noSymlinks])
   }
 
   /// Takes an item out, into a folder. If its name is taken it gets a number.

@@ -68,19 +68,68 @@ import Wire
     try await world.end()
   }
 
+  /// The user opens a document with an app, which gets a copy in its Inbox.
+  private func open(_ path: String, with app: TestApp, _ world: BrokerWorld) throws -> String {
+    try makeFolder("\(try app.documents(world))/Inbox")
+    let call = LauncherInterface.OpenCall(app: app.instance, access: .readWrite)
+    let answer = try world.user.call(
+      LauncherInterface.open, call.json, descriptors: [try .open(path, flags: .place)])
+    return try #require(try LauncherInterface.OpenReply(json: answer.parameters).paths.first)
+  }
+
+  private func made(_ name: String, _ world: BrokerWorld) -> Bool {
+    FileManager.default.fileExists(atPath: "\(world.temporary.path)/Documents/\(name)")
+  }
+
   @Test(arguments: ["open", "import"])
-  func `OIP-4: what lies in the Inbox becomes a document only under a policy that lets the app open documents`(
+  func `OIP-4: what came into the Inbox becomes a document only under a policy that lets the app open documents`(
     mode: String
   ) async throws {
     let world = try await BrokerWorld()
     let app = try world.launch(rules: .init(modes: [mode], inbox: true))
-    try makeFolder("\(try app.documents(world))/Inbox")
-    try put("text", "\(try app.documents(world))/Inbox/a.txt")
-    let call = PickerInterface.CreateCall(source: "/home/user/Documents/Inbox/a.txt", move: false)
-    let refusal = try app.refusal(PickerInterface.create, call.json)
-    let made = FileManager.default.fileExists(atPath: "\(world.temporary.path)/Documents/a.txt")
-    #expect(refusal == (mode == "open" ? nil : "NotGrantable") && made == (mode == "open"))
-    #expect(try world.events(.pick).compactMap(\.rule) == (mode == "open" ? [] : ["PCK-1"]))
+    let inside = try open(try world.file("a.txt"), with: app, world)
+    let call = PickerInterface.CreateCall(source: inside, move: false)
+    #expect(try app.refusal(PickerInterface.create, call.json) == (mode == "open" ? nil : "NotGrantable"))
+    #expect(made("a.txt", world) == (mode == "open"))
+    #expect(try world.events(.pick).filter { $0.result == .refused }.map(\.rule) == (mode == "open" ? [] : ["PCK-1"]))
+    try await world.end()
+  }
+
+  @Test func `OIP-4: what the app put into an Inbox, or has changed there, is no document that its user opened`()
+    async throws
+  {
+    let world = try await BrokerWorld()
+    let app = try world.launch(rules: .init(modes: ["open"], inbox: true))
+    let inside = try open(try world.file("a.txt"), with: app, world)
+    let inbox = "\(try app.documents(world))/Inbox"
+    func refusal(_ name: String) throws -> String? {
+      let call = PickerInterface.CreateCall(source: "/home/user/Documents/Inbox/\(name)", move: false)
+      return try app.refusal(PickerInterface.create, call.json)
+    }
+    try put("own", "\(inbox)/own.txt")
+    #expect(try refusal("own.txt") == "NotGrantable" && !made("own.txt", world))
+    // Another name for it, and another place of the folder, are changes as well.
+    try FileManager.default.linkItem(atPath: "\(inbox)/a.txt", toPath: "\(inbox)/b.txt")
+    #expect(try refusal("b.txt") == "NotGrantable" && refusal(inside.components(separatedBy: "/").last ?? "") != nil)
+    let second = try open(try world.file("c.txt"), with: app, world)
+    let name = second.components(separatedBy: "/").last ?? ""
+    try put("changed", "\(inbox)/\(name)")
+    #expect(try refusal(name) == "NotGrantable" && !made(name, world))
+    try await world.end()
+  }
+
+  @Test func `PCK-23: a name that is taken is passed over, and the log has one entry`() async throws {
+    let world = try await BrokerWorld()
+    let app = try world.launch()
+    let document = try app.pick([try world.file("a.txt")])[0]
+    for name in ["b.txt", "b 2.txt", "b 3.txt"] { _ = try world.file(name) }
+    let before = try world.events(.grant).count
+    let call = PickerInterface.RenameCall(scope: document.scope, name: "b.txt")
+    let renamed = try PickerInterface.RenameReply(json: try app.app.call(PickerInterface.rename, call.json).parameters)
+    #expect(renamed.document.name == "b 4.txt")
+    #expect(try world.events(.grant).count == before + 1)
+    let hidden = PickerInterface.RenameCall(scope: document.scope, name: ".\u{301}x.txt")
+    #expect(try app.refusal(PickerInterface.rename, hidden.json) == "InvalidParameter")
     try await world.end()
   }
 

@@ -316,6 +316,30 @@ import Wire
     try await world.end()
   }
 
+  @Test func `knows all after folders have come and gone faster than they are followed`() async throws {
+    let world = try await BrokerWorld()
+    let app = try world.launch()
+    let documents = try app.documents(world)
+    let query = try TestQuery(app, "TRUEPREDICATE", [.local])
+    try query.gather()
+    for number in 0..<100 {
+      try makeFolder("\(documents)/\(number)/in")
+      try put("text", "\(documents)/\(number)/in/a.txt")
+    }
+    try query.barrier()
+    #expect(query.items.count == 300)
+    for number in 0..<100 { try move("\(documents)/\(number)", "\(documents)/other-\(number)") }
+    for number in 0..<50 { try remove("\(documents)/other-\(number)") }
+    try query.barrier()
+    #expect(query.items.count == 150 && query.names.contains("other-99/in/a.txt"))
+    // And goes on to follow single changes.
+    try move("\(documents)/other-99/in", "\(documents)/moved")
+    try put("more", "\(documents)/moved/b.txt")
+    try query.barrier()
+    #expect(query.items.count == 151 && query.names.contains("moved/b.txt"))
+    try await world.end()
+  }
+
   @Test func `has its turn whatever the others have to look at`() async throws {
     try await onLoop {
       var budget = QueryBudget(items: 3, steps: 100)

@@ -64,6 +64,18 @@ import Testing
     #expect(bytes[..<6] == Array("begin\0".utf8)[...])
   }
 
+  @Test func `what is added while a file is copied is not copied`() throws {
+    let folder = try Folder()
+    let file = try Descriptor.open(
+      try folder.write("a", String(repeating: "a", count: 5 << 20)), flags: .readWrite)
+    let copy = try open(folder).makeUnnamedFile()
+    try file.copyContent(to: copy) {
+      let more = [UInt8](repeating: 0x62, count: 4 << 20)
+      return unsafe pwrite(file.rawValue, more, more.count, Int((try? file.status().size) ?? 0)) > 0
+    }
+    #expect(try copy.status().size < 16 << 20)
+  }
+
   @Test func `what is copied is whole, and a file without a name gets one that is free`() throws {
     let folder = try Folder()
     let content = String(repeating: "0123456789", count: 700_000)

@@ -52,6 +52,21 @@ import Testing
     }
   }
 
+  @Test func `more names than are read at a time go as well, and no more than may`() throws {
+    let folder = try Folder()
+    let all = try Descriptor.open(folder.path, flags: [.read, .directory])
+    try all.makeDirectory("tree", mode: 0o700)
+    let tree = try Descriptor.open("tree", below: all, flags: [.read, .directory])
+    try tree.makeDirectory("inner", mode: 0o700)
+    let inner = try Descriptor.open("inner", below: tree, flags: [.read, .directory])
+    let first = try Descriptor.open("0", below: inner, flags: [.write, .create, .exclusive], mode: 0o600)
+    for number in 1..<12_000 { #expect(unsafe linkat(inner.rawValue, "0", inner.rawValue, "\(number)", 0) == 0) }
+    try all.removeTree("tree", most: 100)
+    #expect(try first.status().links == 11_901)
+    try all.removeTree("tree")
+    #expect(try first.status().links == 0 && DirectoryReader.entries(of: all).isEmpty)
+  }
+
   @Test func `a link is no tree`() throws {
     let folder = try Folder()
     let all = try Descriptor.open(folder.path, flags: [.read, .directory])

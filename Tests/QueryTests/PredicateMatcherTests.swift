@@ -106,7 +106,10 @@ import Testing
     }
   }
 
-  @Test(arguments: ["(", ")", "[", "a{2,1}", "a**", "*", "\\", "\\1", "a{999}", "[z-a]", "(?<x>a)", "a*+"])
+  @Test(arguments: [
+    "(", ")", "[", "a{2,1}", "a**", "*", "\\", "\\1", "a{999}", "[z-a]", "(?<x>a)", "a*+",
+    "((((((((){64}){64}){64}){64}){64}){64}){64}){64}",
+  ])
   func `refuses a pattern that it does not have`(_ pattern: String) {
     #expect(throws: PatternError.self) { try TextPattern(pattern, .matches, []) }
   }

@@ -101,6 +101,17 @@ import Testing
     }
   }
 
+  @Test func `nothing comes back through a link that stands for the folder by now`() throws {
+    for name in ["sub", "other"] { _ = try folder.folder(name) }
+    try folder.write("sub/b.txt", "text")
+    _ = try trash.put(try held("sub/b.txt"), date: "")
+    try FileManager.default.removeItem(atPath: "\(folder.path)/sub")
+    try FileManager.default.createSymbolicLink(atPath: "\(folder.path)/sub", withDestinationPath: "other")
+    let item = try #require(mine.first)
+    let error = #expect(throws: KernelError.self) { _ = try item.trash.folder(of: item) }
+    #expect(error?.errno == .tooManySymbolicLinkLevels)
+  }
+
   @Test func `a trash that others may write to is none`() throws {
     try folder.write("b", "")
     _ = try trash.put(try held("b"), date: "")

@@ -135,7 +135,7 @@ struct SearchIndex {
     guard documents.count < Self.most, let place = folder.currentPath,
       let entries = try? DirectoryReader.entries(of: folder, limit: 20_000)
     else { return }
-    for entry in entries where !entry.name.hasPrefix(".") {
+    for entry in entries where !entry.name.isHiddenName {
       let path = place.path(of: entry.name)
       if entry.kind == .directory,
         !types.tree.conforms(types.decide(entry.name, .folder).identifier, to: "com.apple.package")

@@ -11,8 +11,12 @@ extension CatalogService {
 
   /// Entries of a new folder that are read on the loop, for an access that is about to end.
   private static let mostInline = 512
-  /// Places that are looked at again after a thread has read; with more of them all is read again.
-  private static let mostTouched = 16_384
+  /// Folders that come, go or move, and places that are looked at, in one turn of the loop. With more of an app, a thread reads all of
+  /// its documents again: an app can change them faster than the loop can follow.
+  private static let mostMoves = 32
+  private static let mostLookedAt = 4096
+  /// As many places as a package takes the time of: all in it is looked at.
+  private static let weightOfPackage = 128
 
   // MARK: Reading
 
@@ -52,7 +56,7 @@ extension CatalogService {
     if folders.contains("") { catalog.listing.isWhole = true }
     let touched = catalog.listing.touched
     catalog.listing.touched = []
-    if touched.count >= Self.mostTouched { catalog.listing.waiting = [""] } else { look(at: touched, in: catalog) }
+    if isTooMuch(touched, in: catalog) { catalog.listing.waiting = [""] } else { look(at: touched, in: catalog) }
     beginReading(catalog)
     catalog.settleWaits()
   }
@@ -128,6 +132,17 @@ extension CatalogService {
     }
   }
 
+  private func isTooMuch(_ places: Set<Place>, in catalog: AppCatalog) -> Bool {
+    let packages = places.count { catalog.files?.isPackage($0.name.text) == true }
+    return places.count + packages * Self.weightOfPackage > Self.mostLookedAt
+  }
+
+  /// Nothing is followed any more until all has been read.
+  private func readAnew(_ catalog: AppCatalog) {
+    watches.leaveTree(catalog.app, "")
+    read("", in: catalog)
+  }
+
   // MARK: Events
 
   /// Follows what has happened, in its order, and looks at each place when all is known.
@@ -135,6 +150,14 @@ extension CatalogService {
     var dirty: [String: Set<Place>] = [:]
     /// Places that something has left, by app and by the number of the move.
     var away: [String: [UInt32: (place: Place, isFolder: Bool)]] = [:]
+    var moves: [String: Int] = [:]
+    var isReadAnew: Set<String> = []
+    /// - Returns: `false`: there are too many.
+    func countMove(_ catalog: AppCatalog) -> Bool {
+      moves[catalog.app, default: 0] += 1
+      if moves[catalog.app, default: 0] > Self.mostMoves, isReadAnew.insert(catalog.app).inserted { readAnew(catalog) }
+      return !isReadAnew.contains(catalog.app)
+    }
     for event in events {
       if event.kind == .lost {
         for catalog in apps.values {
@@ -147,10 +170,11 @@ extension CatalogService {
         guard let catalog = apps[role.app] else { continue }
         switch role {
         case .external(_, let folder): noticed(event, in: folder, catalog)
+        case .package where isReadAnew.contains(catalog.app), .folder where isReadAnew.contains(catalog.app): continue
         case .package(let app, let path):
           guard let package = outermostPackage(path.text, catalog) else { continue }
           dirty[app, default: []].insert(package)
-          if event.isFolder, event.kind == .created || event.kind == .movedHere {
+          if event.isFolder, event.kind == .created || event.kind == .movedHere, countMove(catalog) {
             appeared(Place(path.text, event.name), catalog, inline)
           }
         case .folder(let app, let folder):
@@ -162,6 +186,7 @@ extension CatalogService {
             if event.kind != .content, event.kind != .attributes { dirty[app, default: []].insert(Place(parent, name)) }
           }
           guard LocalFiles.isShown(event.name) else { continue }
+          if event.isFolder, event.kind != .content, event.kind != .attributes, !countMove(catalog) { continue }
           switch event.kind {
           case .movedAway: away[app, default: [:]][event.move] = (place, event.isFolder)
           case .movedHere:
@@ -178,13 +203,17 @@ extension CatalogService {
       }
     }
     for (app, left) in away {
-      guard let catalog = apps[app] else { continue }
+      guard let catalog = apps[app], !isReadAnew.contains(app) else { continue }
       for (place, isFolder) in left.values where isFolder { vanished(place, catalog) }
     }
     for (app, places) in dirty {
-      guard let catalog = apps[app] else { continue }
+      guard let catalog = apps[app], !isReadAnew.contains(app) else { continue }
+      guard !isTooMuch(places, in: catalog) else {
+        readAnew(catalog)
+        continue
+      }
       look(at: places, in: catalog)
-      if catalog.listing.isReading, catalog.listing.touched.count < Self.mostTouched {
+      if catalog.listing.isReading, catalog.listing.touched.count <= Self.mostLookedAt {
         catalog.listing.touched.formUnion(places)
       }
     }
@@ -202,17 +231,27 @@ extension CatalogService {
   /// A folder is there that was not.
   private func appeared(_ place: Place, _ catalog: AppCatalog, _ inline: Bool) {
     guard let files = catalog.files else { return }
-    let scan = LocalScan(files: files, table: catalog.table, watches: watches, budget: Self.mostInline)
+    let scan = LocalScan(
+      files: files, table: catalog.table, watches: watches, budget: min(Self.mostInline, inlineLeft))
     // A package is one item: only its changes are of interest.
     if outermostPackage(place.inner, catalog) != nil { return scan.watchPackage(place.inner) }
-    guard inline, !catalog.listing.isReading else { return read(place.inner, in: catalog) }
+    guard inline, inlineLeft > 0, !catalog.listing.isReading else { return read(place.inner, in: catalog) }
     let start = place.inner
     var isMore = false
     do throws(StateError) {
       _ = try scan.run(
         [start], while: { true }
       ) { report in
-        if case .full = report { isMore = true } else { take(report, in: catalog) }
+        switch report {
+        case .full: isMore = true
+        case .read:
+          inlineLeft -= 1
+          take(report, in: catalog)
+        case .found(_, let all, _):
+          inlineLeft -= all.count
+          take(report, in: catalog)
+        default: take(report, in: catalog)
+        }
       }
     } catch {
       complain("\(error)")

@@ -32,6 +32,8 @@ final class CatalogService: LoopMember {
   /// Whether a document's content is on this machine.
   var isHere: (_ path: String) -> Bool = { _ in true }
   private var times = Times()
+  /// Entries of new folders that may still be read on the loop for the access that ends.
+  var inlineLeft = 0
 
   var queries: [RunningQuery] { running.queries }
 
@@ -58,6 +60,7 @@ final class CatalogService: LoopMember {
   private static let mostInstructions = 1024
   /// Grants that are looked at in one turn of the loop.
   private static let mostLooks = 32
+  private static let mostInline = 2048
   /// Looks at the kernel's queue that are more than it can hold (`fs.inotify.max_queued_events`).
   private static let mostParcels = 128
 
@@ -368,6 +371,7 @@ final class CatalogService: LoopMember {
   /// An access is about to end: every query that it matters to is told before (`MDQ-7`).
   func wrote(_ places: [PathKey]) {
     guard !queries.isEmpty else { return }
+    inlineLeft = Self.mostInline
     for _ in 0..<4 { if !drain(inline: true) { break } }
     var concerned: Set<String> = []
     for catalog in apps.values {

@@ -49,7 +49,7 @@ struct LocalFiles: Sendable {
 
   /// Names that queries do not show: hidden ones, and those that no text of an app's leads to.
   static func isShown(_ name: String) -> Bool {
-    name.utf8.first != UInt8(ascii: ".") && name.repaired.isSamePath(as: name)
+    !name.isHiddenName && name.repaired.isSamePath(as: name)
   }
 
   func isPackage(_ name: String) -> Bool { packages.isPackage(name) }

@@ -78,14 +78,16 @@ extension CoordinationService {
     forgetPrograms()
   }
 
-  /// Of the user's side there is a new process with each command.
+  /// Of the user's side there is a new process with each command, and an app can make many.
   private func forgetPrograms() {
     guard clients.count > Self.fewClients else { return }
+    let areFew = clients.count <= Self.mostClients
     let used = Set(arbiter.entries.values.map(\.request.client) + arbiter.presenters.values.map(\.client))
-    clients = clients.filter { $0.key.instance != nil || used.contains($0.value) }
+    clients = clients.filter { $0.key.instance != nil && areFew || used.contains($0.value) }
   }
 
   private static let fewClients = 64
+  private static let mostClients = 4096
 
   /// A launch is over.
   func ended(_ instance: Instance) {

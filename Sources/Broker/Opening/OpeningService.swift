@@ -219,10 +219,17 @@ final class OpeningService {
     let inbox = try Self.openInbox(container)
     let items = chosen.map { ($0.document.descriptor, Grant.name(inside: $0.document.path ?? "document")) }
     let made = try await jobs.run(owner: "inbox of \(target.app)", subject: Grant.makeID()) { heartbeat in
-      ItemCopy.all(items, into: inbox, owner: container) { heartbeat.beat() }
+      ItemCopy.all(items, into: inbox, owner: container) { heartbeat.beat() }.map { copies in
+        copies.map { copy in (copy, try? InboxDocument.lastChange(of: copy.item)) }
+      }
     }
     switch made {
     case .success(let copies):
+      // Without such a note the app has to ask its user before it makes a document of it.
+      for case (let copy, let changed?) in copies {
+        guard let document = try? FoundDocument(copy.item) else { continue }
+        try? grants.noteInInbox(document.identity, changed: changed, of: target.app)
+      }
       try trail.decide(
         chosen.map { each in
           AuditEvent(
@@ -233,7 +240,7 @@ final class OpeningService {
               AuditEvent.Fact.documentKind: target.packages.kind(of: each.document).rawValue,
             ])
         })
-      return copies.map { Self.inbox.path(of: $0.name) }
+      return copies.map { Self.inbox.path(of: $0.0.name) }
     case .failure(let error): throw LauncherInterface.Failure.notGiven(index: 0, "it cannot be copied: \(error)")
     case nil: throw LauncherInterface.Failure.notGiven(index: 0, "copying it made no progress")
     }

@@ -56,10 +56,9 @@ final class BrowserService {
   /// The user has asked for one document, so one is put there.
   private func create(_ request: PickerInterface.CreateCall, _ instance: Instance) async throws -> DocumentMessage {
     // What its user has opened with the app, and the app could not change, needs no further consent (`OIP-4`).
-    // Only where the broker fills the Inbox: any other one is a folder of the app's own.
     let isOpened =
-      instance.app.rules.inbox && request.nextTo == nil
-      && request.source.path(within: OpeningService.inbox).map { !$0.isEmpty && !$0.hasSlash } ?? false
+      instance.picker.creation == nil && instance.app.rules.inbox && request.nextTo == nil
+      && ((try? copies.source(request.source, instance)).map { isAsItCame($0, instance) } ?? false)
     guard let creation = instance.picker.creation ?? (isOpened ? DocumentCreation(folder: nil) : nil) else {
       let reason = "the user has not asked for a new document"
       try trail.decide([AuditEvent(.pick, .refused, instance, rule: "PCK-14", reason: reason)])
@@ -90,6 +89,9 @@ final class BrowserService {
         throw PickerInterface.Failure.notCopied("\(error.errno.symbol): \(error)")
       }
       do {
+        guard isAsked || isAsItCame(source, instance) else {
+          throw PickerInterface.Failure.notCopied("it was changed meanwhile")
+        }
         let chosen = try await locator.examine([copy.item], "a new document of \(instance.id)")
         guard sessions.isRunning(instance) else { throw StateError("the app is gone") }
         let handed = try handover.hand(
@@ -108,6 +110,14 @@ final class BrowserService {
       if isAsked, instance.picker.creation == nil { instance.picker.creation = creation }
       throw error
     }
+  }
+
+  /// The broker has put it into the app's Inbox, and nothing in it was changed since.
+  private func isAsItCame(_ source: HandedItem, _ instance: Instance) -> Bool {
+    guard let document = try? FoundDocument(source.item),
+      let changed = try? grants.changeInInbox(of: document.identity, instance.app.bundleIdentifier)
+    else { return false }
+    return (try? InboxDocument.lastChange(of: source.item)) == changed
   }
 
   /// As for a document that the user picks there.
@@ -150,9 +160,11 @@ final class BrowserService {
 
   // MARK: Names
 
+  private static let mostTries = 4
+
   private func rename(_ request: PickerInterface.RenameCall, _ instance: Instance) async throws -> DocumentMessage {
     var name = request.name
-    guard !name.isEmpty, !name.hasPrefix("."), !name.hasSlash, name.utf8.count <= 255, !name.hasControls else {
+    guard !name.isEmpty, !name.isHiddenName, !name.hasSlash, name.utf8.count <= 255, !name.hasControls else {
       throw ErrorReply.invalidParameter("name")
     }
     let location = try await documents.locate(for: instance) { try tokens.grant(of: request.scope, instance) }
@@ -176,7 +188,9 @@ final class BrowserService {
     guard wanted.isEmpty || wanted.lowercased() == suffix.lowercased() else {
       throw PickerInterface.Failure.notRenamed("its extension stays as it is")
     }
+    var tries = 0
     for proposal in NameProposals(name) where !proposal.isSamePath(as: own) {
+      if (try? Descriptor.open(proposal, below: folder, flags: .place)) != nil { continue }
       let target = (path.parentPath ?? "/").path(of: proposal)
       try trail.decide([
         AuditEvent(
@@ -184,7 +198,9 @@ final class BrowserService {
           reason: "the app renames it to \(proposal)", detail: ["access": grant.rights.rawValue, "kept": "true"])
       ])
       do throws(KernelError) { try folder.moveAside(own, to: folder, as: proposal) } catch {
-        if error.errno == .fileExists { continue }
+        tries += 1
+        // Others make files there at the same time.
+        if error.errno == .fileExists, tries < Self.mostTries { continue }
         throw PickerInterface.Failure.notRenamed("\(error.errno)")
       }
       grants.move(grant.id, to: target, place: location.looked.place)

@@ -76,6 +76,11 @@ final class PickService {
       throw PickerInterface.Failure.noUser(reason)
     }
     try await slowDown(instance)
+    // Each holds files of the app's open.
+    let waiting = instance.picker.picks
+    guard waiting.count < Self.mostWaiting,
+      waiting.reduce(sources.count, { $0 + $1.sources.count }) <= PickedCopies.mostSources
+    else { throw PickerInterface.Failure.noUser("too many of the app's questions wait already") }
     instance.picker.lastPick += 1
     let pending = PendingPick(
       id: instance.picker.lastPick, call: request, caller: Caller(call, for: request.process), answer: Wait(),
@@ -91,6 +96,9 @@ final class PickService {
       throw error
     }
   }
+
+  /// Questions of one launch.
+  private static let mostWaiting = 16
 
   /// An app that asks again and again, although its user has cancelled, is heard later and later.
   private func slowDown(_ instance: Instance) async throws {

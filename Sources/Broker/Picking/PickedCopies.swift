@@ -40,7 +40,7 @@ final class PickedCopies {
   /// The folder of a launch's imported copies, in the container's `tmp`.
   private nonisolated static let prefix = "Imports-"
   /// Files that one request hands over.
-  private static let mostSources = 256
+  static let mostSources = 256
 
   // MARK: An app's own files
 
@@ -65,7 +65,7 @@ final class PickedCopies {
       !names.contains(where: { $0 == "." || $0 == ".." }), let name = names.last
     else { throw PickerInterface.Failure.noSource(path: path, "it does not lie in the app's container") }
     // In a home folder these are settings and keys of programs: “.ssh”, “.bashrc”. People do not see them, and would not notice.
-    guard !name.hasPrefix(".") else {
+    guard !name.isHiddenName else {
       throw PickerInterface.Failure.noSource(
         path: path, "its name begins with a dot, and hidden files are not handed over")
     }
@@ -142,6 +142,9 @@ final class PickedCopies {
   }
 
   /// A launch is over: its imported copies go (`PCK-3`). So do those of launches whose end no broker has seen.
+  /// Files that are removed at the end of a launch; what is left goes at the end of the next one.
+  private nonisolated static let mostCleaned = 1_000_000
+
   func clean(_ app: String, keeping running: Set<String>) {
     guard let container = host.openContainer(app) else { return }
     try? Worker.start {
@@ -149,7 +152,9 @@ final class PickedCopies {
         let entries = try? DirectoryReader.entries(of: temporary, limit: 20_000)
       else { return }
       for entry in entries where entry.kind == .directory && entry.name.hasPrefix(Self.prefix) {
-        if !running.contains(String(entry.name.dropFirst(Self.prefix.count))) { try? temporary.removeTree(entry.name) }
+        if !running.contains(String(entry.name.dropFirst(Self.prefix.count))) {
+          try? temporary.removeTree(entry.name, most: Self.mostCleaned)
+        }
       }
     }
   }

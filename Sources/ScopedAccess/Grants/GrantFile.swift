@@ -113,6 +113,7 @@ enum GrantFile {
       _ = try db.makeStatement(sql: "SELECT stamp, digest, read FROM fileDigest")
       _ = try db.makeStatement(sql: "SELECT bundleIdentifier, browsable, publicScope, version FROM sharedDocuments")
       _ = try db.makeStatement(sql: "SELECT bundleIdentifier, program, subject, allowed FROM entitlementAnswer")
+      _ = try db.makeStatement(sql: "SELECT bundleIdentifier, identity, changed FROM inboxDocument")
     } catch let error as DatabaseError {
       throw StateError("it is damaged: \(error.message ?? "its tables are not as they were made")")
     }
@@ -152,6 +153,17 @@ enum GrantFile {
     }
     migrator.registerMigration("2: documents that an app has made") { db in
       try db.execute(sql: "ALTER TABLE grant_ ADD COLUMN appMade INTEGER NOT NULL DEFAULT 0")
+    }
+    migrator.registerMigration("3: documents in Inboxes") { db in
+      try db.execute(
+        sql: """
+          CREATE TABLE inboxDocument (
+            bundleIdentifier TEXT NOT NULL,
+            identity BLOB NOT NULL,
+            changed INTEGER NOT NULL,
+            PRIMARY KEY (bundleIdentifier, identity)
+          ) WITHOUT ROWID
+          """)
     }
     return migrator
   }()

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Kernel
 
 /// Values as bytes in a fixed order: whole numbers in eight bytes, the lowest first; texts and bytes with their length
@@ -88,6 +89,15 @@ extension BinaryWriter {
   mutating func write(_ place: Place) {
     write(place.folder)
     write(place.name)
+  }
+}
+
+extension FileIdentity {
+  /// As a key of a table.
+  var stored: Data {
+    var writer = BinaryWriter()
+    writer.write(self)
+    return Data(writer.bytes)
   }
 }
 

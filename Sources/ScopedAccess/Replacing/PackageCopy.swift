@@ -33,7 +33,7 @@ struct PackageCopy {
   private mutating func fill(
     _ copy: Descriptor, from source: Descriptor, like former: Descriptor?, depth: Int
   ) throws(KernelError) {
-    for entry in try DirectoryReader.entries(of: source) {
+    for entry in try DirectoryReader.entries(of: source, limit: max(1, left)) {
       left -= 1
       guard left > 0, depth > 0 else { throw KernelError("copy", entry.name, errno: .argListTooLong) }
       guard isWanted() else { throw KernelError("copy", entry.name, errno: .canceled) }

@@ -89,7 +89,7 @@ package final class VersionStore {
         sql: """
           SELECT version.* FROM version JOIN document ON document.number = version.document
           WHERE document.identity = ? ORDER BY kept DESC, id DESC
-          """, arguments: [Self.key(document)]
+          """, arguments: [document.stored]
       ).compactMap(KeptVersion.init(row:))
     }
   }
@@ -169,7 +169,7 @@ package final class VersionStore {
   package func add(
     _ draft: VersionDraft, of document: FileIdentity, as version: KeptVersion
   ) throws {
-    let key = Self.key(document)
+    let key = document.stored
     do {
       let gone = try change { db -> [String] in
         let number = try Self.number(db, key, version.place)
@@ -215,9 +215,9 @@ package final class VersionStore {
     try change { db in
       guard
         let number = try Int64.fetchOne(
-          db, sql: "SELECT number FROM document WHERE identity = ?", arguments: [Self.key(old)])
+          db, sql: "SELECT number FROM document WHERE identity = ?", arguments: [old.stored])
       else { return }
-      try Self.rename(db, number, to: Self.key(new))
+      try Self.rename(db, number, to: new.stored)
     }
   }
 
@@ -236,7 +236,7 @@ package final class VersionStore {
   /// For documents in a container only: elsewhere the new file may be of another app's, which must not see the old one's contents.
   package func follow(_ present: FileIdentity, at path: String) throws {
     try change { db in
-      let key = Self.key(present)
+      let key = present.stored
       guard try Int64.fetchOne(db, sql: "SELECT number FROM document WHERE identity = ?", arguments: [key]) == nil,
         let former = try Int64.fetchOne(db, sql: "SELECT number FROM document WHERE path = ?", arguments: [path])
       else { return }
@@ -264,12 +264,6 @@ package final class VersionStore {
   }
 
   // MARK: Forms
-
-  private static func key(_ identity: FileIdentity) -> Data {
-    var writer = BinaryWriter()
-    writer.write(identity)
-    return Data(writer.bytes)
-  }
 
   private static func identity(_ key: Data) -> FileIdentity? {
     var reader = BinaryReader(key)
