@@ -59,7 +59,8 @@ final class CloudConnection {
   func changes(since: Int, deletionsSince: Int?) throws(Failure) -> CloudPage {
     let call = CloudInterface.ChangesCall(since: since, limit: 1000, deletionsSince: deletionsSince)
     let reply: CloudInterface.ChangesReply = try decoded(self.call(CloudInterface.changes, call.json))
-    return CloudPage(items: reply.items.map(\.item), next: reply.next, more: reply.more, revision: reply.revision)
+    guard let page = CloudPage(reply) else { throw .lost("the cloud's answer has an item out of bounds") }
+    return page
   }
 
   /// Waits for another revision, for half a minute at most.
@@ -81,6 +82,7 @@ final class CloudConnection {
   func upload(_ files: [Descriptor]) throws(Failure) -> [(content: String, size: Int64)] {
     let reply: CloudInterface.UploadReply = try decoded(call(CloudInterface.upload, [:], descriptors: files))
     guard reply.contents.count == files.count else { throw .lost("the cloud's answer lacks a content") }
+    guard reply.contents.allSatisfy(\.isInBounds) else { throw .lost("the cloud's answer has a content out of bounds") }
     return reply.contents.map { ($0.content, Int64($0.size)) }
   }
 

@@ -82,6 +82,7 @@ package final class CloudDevice {
   /// - Throws: where the device cannot go on. All that it has done is known when it starts again.
   package func run(once: Bool, while goesOn: @escaping () -> Bool) throws {
     self.goesOn = goesOn
+    raiseDescriptorLimit()
     try listen()
     try watch()
     scan()

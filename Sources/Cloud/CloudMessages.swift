@@ -2,6 +2,19 @@ internal import CloudSync
 internal import Paths
 internal import Wire
 
+/// Bounds of messages, in bytes. Both sides look: neither trusts the other.
+enum CloudBounds {
+  /// Of an identifier, the parent's too.
+  static let id = 300
+  static let name = 255
+  /// A SHA-256 in hexadecimal.
+  static let content = 64
+  /// Of a device's name.
+  static let device = 100
+  /// Of a document. All documents together are counted in 64 bits.
+  static let size = 1 << 43
+}
+
 extension CloudInterface.Item {
   init(_ item: CloudItem) {
     self.init(
@@ -10,12 +23,30 @@ extension CloudInterface.Item {
       content: item.content, size: Int(item.size), device: item.device, deleted: item.isDeleted)
   }
 
-  var item: CloudItem {
-    CloudItem(
+  /// - Returns: `nil` if it is out of the bounds that a cloud keeps to.
+  var item: CloudItem? {
+    guard !id.isEmpty, id.utf8.count <= CloudBounds.id, parent.utf8.count <= CloudBounds.id,
+      name.utf8.count <= CloudBounds.name, (content?.utf8.count ?? 0) <= CloudBounds.content,
+      device.utf8.count <= CloudBounds.device, (0...CloudBounds.size).contains(size)
+    else { return nil }
+    return CloudItem(
       id: id, parent: parent, name: name, kind: kind == .folder ? .folder : .document, revision: revision,
       contentRevision: contentRevision, placeRevision: placeRevision, content: content, size: Int64(size),
       device: device, isDeleted: deleted)
   }
+}
+
+extension CloudPage {
+  /// - Returns: `nil` if an item is out of bounds. Without it, a device that lists everything would take it for deleted.
+  init?(_ reply: CloudInterface.ChangesReply) {
+    let items = reply.items.compactMap(\.item)
+    guard items.count == reply.items.count else { return nil }
+    self.init(items: items, next: reply.next, more: reply.more, revision: reply.revision)
+  }
+}
+
+extension CloudInterface.Content {
+  var isInBounds: Bool { content.utf8.count <= CloudBounds.content && (0...CloudBounds.size).contains(size) }
 }
 
 extension CloudInterface.Change {
@@ -35,7 +66,9 @@ extension CloudInterface.Change {
 
   /// - Returns: `nil` if a field is missing that this kind of change needs, or if it is out of bounds.
   var change: CloudChange? {
-    guard !id.isEmpty, id.utf8.count <= 300, (0...Self.largest).contains(size ?? 0) else { return nil }
+    guard !id.isEmpty, id.utf8.count <= CloudBounds.id, (parent?.utf8.count ?? 0) <= CloudBounds.id,
+      (content?.utf8.count ?? 0) <= CloudBounds.content, (0...CloudBounds.size).contains(size ?? 0)
+    else { return nil }
     switch kind {
     case .create:
       guard let parent, let name, Self.isName(name) else { return nil }
@@ -55,12 +88,10 @@ extension CloudInterface.Change {
     }
   }
 
-  /// Bytes of a document. All documents together are counted in 64 bits.
-  private static let largest = 1 << 43
-
   /// A name that a folder can have, and that is not hidden. Both sides look: neither trusts the other.
   static func isName(_ name: String) -> Bool {
-    !name.isEmpty && !name.hasPrefix(".") && name.utf8.count <= 255 && !name.hasSlash && !name.utf8.contains(0)
+    !name.isEmpty && !name.isHiddenName && name.utf8.count <= CloudBounds.name && !name.hasSlash
+      && !name.utf8.contains(0)
   }
 }
 
@@ -76,12 +107,13 @@ extension CloudInterface.Answer {
     }
   }
 
-  /// - Returns: `nil` for an answer without the item that it is about.
+  /// - Returns: `nil` for an answer without the item that it is about, or with one out of bounds.
   var answer: CloudAnswer? {
-    switch outcome {
-    case .accepted: item.map { .accepted($0.item) }
-    case .conflict: item.map { .conflict($0.item) }
-    case .collision: item.map { .collision($0.item) }
+    let about: CloudItem? = item?.item
+    return switch outcome {
+    case .accepted: about.map { .accepted($0) }
+    case .conflict: about.map { .conflict($0) }
+    case .collision: about.map { .collision($0) }
     case .missing: missing.map { .missing($0) }
     case .cycle: .cycle
     case .overQuota: .overQuota

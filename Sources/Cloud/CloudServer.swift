@@ -25,6 +25,30 @@ package struct CloudConditions: Sendable, Equatable {
   package init() {}
 }
 
+extension CloudConditions {
+  /// Nanoseconds.
+  private static let longestLatency = 86_400_000_000_000
+
+  mutating func set(_ new: CloudInterface.Conditions) {
+    isOffline = new.offline
+    latency = Int64(min(max(0, new.latency), Self.longestLatency))
+    (bandwidth, faults, quota) = (new.bandwidth, new.faults, new.quota.map { Int64($0) })
+  }
+}
+
+/// Devices that have signed in. A device that comes under ever new names makes the cloud forget the oldest ones.
+struct SeenDevices {
+  static let most = 256
+  /// Oldest first.
+  private(set) var names: [String] = []
+
+  mutating func add(_ name: String) {
+    names.removeAll { $0 == name }
+    if names.count >= Self.most { names.removeFirst() }
+    names.append(name)
+  }
+}
+
 /// A simulated cloud: a process that keeps a ledger for the devices of one user (`io.ambit.Cloud`).
 ///
 /// It has the broker's shape: one loop, and requests that wait. All changes of one turn are one transaction, and are answered after it.
@@ -41,7 +65,7 @@ package final class CloudServer: LoopMember {
   private var requests = RequestTable()
   /// Devices by their connections.
   private var devices: [Int: String] = [:]
-  private var seen: Set<String> = []
+  private var seen = SeenDevices()
   /// Changes that are decided, and not on the disk.
   private var items: [CloudItem] = []
   private var receipts: [CloudReceipt] = []
@@ -135,11 +159,11 @@ package final class CloudServer: LoopMember {
       let request = try CloudInterface.SignInCall(json: call.parameters)
       try await pause(conditions.latency)
       guard token == nil || request.token == token else { throw CloudInterface.Failure.notAuthenticated }
-      guard !request.device.isEmpty, request.device.utf8.count <= 100 else {
+      guard !request.device.isEmpty, request.device.utf8.count <= CloudBounds.device else {
         throw ErrorReply.invalidParameter("device")
       }
       devices[connection.id] = request.device
-      seen.insert(request.device)
+      seen.add(request.device)
       return Answer(CloudInterface.SignInReply(revision: ledger.revision))
     }
     guard let device = devices[connection.id] else { throw CloudInterface.Failure.notSignedIn }
@@ -229,12 +253,13 @@ package final class CloudServer: LoopMember {
   }
 
   private func upload(_ files: [Descriptor]) async throws -> Answer {
-    guard (1...Self.mostContents).contains(files.count), try files.allSatisfy({ try $0.status().kind == .regular })
-    else { throw ErrorReply.invalidParameter("descriptor") }
-    try await transfer(try files.reduce(0) { try $0 + Int(clamping: $1.status().size) })
+    guard (1...Self.mostContents).contains(files.count), let sources = try CloudStore.measured(files) else {
+      throw ErrorReply.invalidParameter("descriptor")
+    }
+    try await transfer(sources.reduce(0) { $0 + $1.size })
     let store = store
     let kept = try await jobs.run(owner: "contents", subject: UUID().uuidString) { beat in
-      Result { () throws(KernelError) in try store.keep(files) { beat.beat() } }
+      Result { () throws(KernelError) in try store.keep(sources) { beat.beat() } }
     }
     guard let contents = try kept?.get() else {
       throw CloudInterface.Failure.unavailable("the contents made no progress")
@@ -254,17 +279,14 @@ package final class CloudServer: LoopMember {
 
   private var show: CloudInterface.ShowReply {
     .init(
-      revision: ledger.revision, items: ledger.items.count, used: Int(ledger.used), devices: seen.sorted(),
+      revision: ledger.revision, items: ledger.items.count, used: Int(ledger.used), devices: seen.names.sorted(),
       conditions: .init(
         offline: conditions.isOffline, latency: Int(conditions.latency), bandwidth: conditions.bandwidth,
         faults: conditions.faults, quota: conditions.quota.map { Int($0) }))
   }
 
   private func set(_ new: CloudInterface.Conditions) {
-    conditions.isOffline = new.offline
-    conditions.latency = Int64(max(0, new.latency))
-    (conditions.bandwidth, conditions.faults) = (new.bandwidth, new.faults)
-    conditions.quota = new.quota.map { Int64($0) }
+    conditions.set(new)
     ledger.quota = conditions.quota
   }
 

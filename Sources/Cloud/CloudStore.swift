@@ -77,11 +77,26 @@ final class CloudStore: Sendable {
 
   // MARK: Contents. From any thread.
 
+  /// The sizes of contents that a device sends, in bytes. With these bounds, the sum of one message's sizes is no overflow.
+  ///
+  /// - Returns: `nil`: one is no regular file, or has more bytes than a document can have.
+  static func measured(_ files: [Descriptor]) throws(KernelError) -> [(file: Descriptor, size: Int)]? {
+    var measured: [(file: Descriptor, size: Int)] = []
+    for file in files {
+      let status = try file.status()
+      let size = Int(clamping: status.size)
+      guard status.kind == .regular, size <= CloudBounds.size else { return nil }
+      measured.append((file, size))
+    }
+    return measured
+  }
+
   /// Keeps contents; when this returns, they are on the disk.
   ///
+  /// - Parameter sources: with their sizes. What is added to them meanwhile is not kept.
   /// - Returns: their names and bytes.
   func keep(
-    _ sources: [Descriptor], while isWanted: () -> Bool
+    _ sources: [(file: Descriptor, size: Int)], while isWanted: () -> Bool
   ) throws(KernelError) -> [(name: String, size: Int)] {
     var (temporaries, kept): ([(name: String, file: Descriptor)], [(name: String, size: Int)]) = ([], [])
     do throws(KernelError) {
@@ -90,7 +105,7 @@ final class CloudStore: Sendable {
         let file = try Descriptor.open(
           name, below: contents, flags: [.readWrite, .create, .exclusive, .noFollow], mode: 0o600)
         temporaries.append((name, file))
-        kept.append(try Self.copy(source, to: file, while: isWanted))
+        kept.append(try Self.copy(source.file, to: file, size: source.size, while: isWanted))
       }
       try Self.synchronize(temporaries.map(\.file), in: contents)
       for (temporary, content) in zip(temporaries, kept) {
@@ -119,17 +134,17 @@ final class CloudStore: Sendable {
     return try? Descriptor.open(name, below: contents, flags: [.read, .noFollow])
   }
 
-  /// Copies a file to the end of another one.
+  /// Copies the beginning of a file to the end of another one.
   ///
+  /// - Parameter size: bytes, of which there may be fewer.
   /// - Returns: the content's SHA-256 in hexadecimal, and its bytes.
   static func copy(
-    _ source: Descriptor, to file: Descriptor, while isWanted: () -> Bool
+    _ source: Descriptor, to file: Descriptor, size: Int, while isWanted: () -> Bool
   ) throws(KernelError) -> (name: String, size: Int) {
     var (hash, offset) = (SHA256(), 0)
-    // No more room than the file needs: most are small.
-    let expected = try Int(clamping: source.status().size)
-    func part() -> Int { min(1 << 20, max(4096, expected - offset)) }
-    while case let bytes = try source.bytes(at: UInt64(offset), count: part()), !bytes.isEmpty {
+    while offset < size {
+      let bytes = try source.bytes(at: UInt64(offset), count: min(1 << 20, size - offset))
+      if bytes.isEmpty { break }
       guard isWanted() else { throw KernelError("copy", errno: .canceled) }
       hash.update(bytes)
       try file.writeAll(bytes)

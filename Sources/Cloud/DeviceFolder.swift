@@ -94,7 +94,7 @@ final class DeviceFolder {
       for entry in try DirectoryReader.entries(of: folder, limit: Self.most) {
         // Left by a device that died.
         if entry.name.hasPrefix(Self.formerPrefix) { try? folder.removeFile(entry.name) }
-        guard !entry.name.hasPrefix(".") else { continue }
+        guard !entry.name.isHiddenName else { continue }
         guard let place = try? Descriptor.open(entry.name, below: folder, flags: .place),
           let status = try? place.status(), status.kind == .regular || status.kind == .directory,
           status.mount ?? place.mount == mount

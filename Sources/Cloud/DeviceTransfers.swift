@@ -16,6 +16,26 @@ final class DeviceStaging: Sendable {
   func name(of id: String) -> String? { names.withLock { $0[id] } }
   func forget(_ id: String) { names.withLock { $0[id] = nil } }
 
+  /// Bytes of a content that is copied into memory.
+  private static let little: UInt64 = 256 << 10
+
+  /// Copies a content into a file without a name; a small one into memory.
+  ///
+  /// - Parameter content: open at its start.
+  func copy(_ content: Descriptor) throws(KernelError) -> Descriptor {
+    if try content.status().size <= Self.little {
+      let file = try MemoryFile.make("content")
+      try content.copyContent(to: file)
+      return try file.reopened(.read)
+    }
+    // A device that dies in this moment removes it at its next start.
+    let name = "old-\(UInt64.random(in: 0...UInt64.max))"
+    let file = try Descriptor.open(name, below: own, flags: [.write, .create, .exclusive, .noFollow], mode: 0o600)
+    try own.removeFile(name)
+    try content.copyContent(to: file)
+    return try file.reopened(.read)
+  }
+
   /// Makes copies of contents, which are checked, or empty folders. When this returns, they are on the disk.
   ///
   /// - Throws: where one cannot be made. None is left then.
@@ -32,7 +52,11 @@ final class DeviceStaging: Sendable {
         let file = try Descriptor.open(name, below: own, flags: [.write, .create, .exclusive, .noFollow], mode: 0o644)
         made.append(name)
         files.append(file)
-        guard try CloudStore.copy(content, to: file, while: { true }).name == item.content else {
+        // The cloud's descriptor may be of anything, a device without an end too.
+        let status = try content.status()
+        guard status.kind == .regular, status.size == item.size,
+          try CloudStore.copy(content, to: file, size: Int(item.size), while: { true }).name == item.content
+        else {
           throw StateError("the cloud gave another content than “\(item.name)” has")
         }
       }
@@ -115,7 +139,8 @@ struct DeviceTransfers: Sendable {
   static func parts<Item>(of items: [Item], size: (Item) -> Int64) -> [[Item]] {
     var (parts, bytes): ([[Item]], Int64) = ([], 0)
     for item in items {
-      let size = size(item)
+      // One more byte is as good as any number of them, and has no overflow.
+      let size = min(max(0, size(item)), mostBytes + 1)
       if let last = parts.last, last.count < most, bytes + size <= mostBytes {
         parts[parts.count - 1].append(item)
         bytes += size
@@ -128,24 +153,37 @@ struct DeviceTransfers: Sendable {
   }
 
   func upload(_ uploads: [Upload], to cloud: CloudConnection) -> [SyncInput] {
-    let known = uploads.compactMap { upload in upload.inner.map { (upload, inner: $0) } }
-    let failed = uploads.filter { $0.inner == nil }.map { SyncInput.transferFailed(request: $0.request) }
-    guard !known.isEmpty else { return failed }
+    var (known, results): ([(upload: Upload, inner: String)], [SyncInput]) = ([], [])
+    for one in uploads {
+      // The cloud takes no larger one.
+      if let inner = one.inner, DeviceFolder.size(one.stamp) <= CloudBounds.size {
+        known.append((one, inner))
+      } else {
+        results.append(.transferFailed(request: one.request))
+      }
+    }
+    guard !known.isEmpty else { return results }
+    let copies: [Descriptor?]
     do {
-      let contents = try reader.reading(known.map { ($0.inner, $0.0.stamp) }) { try cloud.upload($0) }
-      return failed
-        + zip(known, contents).map { one, content in
-          guard let content else { return .transferFailed(request: one.0.request) }
-          return .uploaded(
-            request: one.0.request, content: content.content, size: content.size, stamp: one.0.stamp)
-        }
+      // The access ends before the cloud is asked, which perhaps never answers.
+      copies = try reader.reading(known.map { ($0.inner, $0.upload.stamp) }) { try $0.map { try staging.copy($0) } }
     } catch {
       // One of them is perhaps the reason.
-      if known.count > 1, !(error is CloudConnection.Failure) {
-        return failed + known.flatMap { upload([$0.0], to: cloud) }
-      }
-      return failed + known.map { .transferFailed(request: $0.0.request) }
+      if known.count > 1 { return results + known.flatMap { upload([$0.upload], to: cloud) } }
+      return results + known.map { .transferFailed(request: $0.upload.request) }
     }
+    let sent = copies.compactMap(\.self)
+    var contents: ArraySlice<(content: String, size: Int64)> = []
+    if !sent.isEmpty, let kept = try? cloud.upload(sent) { contents = kept[...] }
+    for (one, copy) in zip(known.map(\.upload), copies) {
+      if copy != nil, let content = contents.popFirst() {
+        results.append(
+          .uploaded(request: one.request, content: content.content, size: content.size, stamp: one.stamp))
+      } else {
+        results.append(.transferFailed(request: one.request))
+      }
+    }
+    return results
   }
 
   func download(_ downloads: [Download], from cloud: CloudConnection) -> [SyncInput] {

@@ -136,6 +136,12 @@ import Testing
     #expect(ledger.used == 0)
   }
 
+  @Test mutating func `More bytes than can be counted are over the quota, also where there is none`() {
+    document("1", "a", size: Int64.max)
+    #expect(document("2", "b", size: 1) == .overQuota)
+    #expect(ledger.used == Int64.max)
+  }
+
   @Test mutating func changesComeOnceInOrder() {
     document("1", "a")
     document("2", "b")

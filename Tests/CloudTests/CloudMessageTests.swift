@@ -35,4 +35,48 @@ struct CloudMessageTests {
     let change = CloudInterface.Change(.replace(id: "a", content: "c", size: Int64(size), base: 1))
     #expect(change.change == nil)
   }
+
+  @Test func `A parent or a content that is too long is no change`() {
+    let long = String(repeating: "x", count: 301)
+    let changes: [CloudChange] = [
+      .create(CloudItem(id: "a", parent: long, name: "n", kind: .folder)),
+      .create(CloudItem(id: "a", parent: "root", name: "n", kind: .document, content: String(long.prefix(65)))),
+      .replace(id: "a", content: String(long.prefix(65)), size: 1, base: 1),
+      .move(id: "a", parent: long, name: "n", base: 1), .delete(id: long, base: 1),
+    ]
+    for change in changes { #expect(CloudInterface.Change(change).change == nil) }
+    let longest = CloudChange.move(id: "a", parent: String(long.prefix(300)), name: "n", base: 1)
+    #expect(CloudInterface.Change(longest).change == longest)
+  }
+
+  @Test func `A page or an answer with an item out of bounds is none`() {
+    let good = CloudInterface.Item(
+      CloudItem(id: "a", parent: "root", name: "n", kind: .document, content: "c", size: 1 << 43))
+    func page(_ item: CloudInterface.Item) -> CloudPage? {
+      CloudPage(CloudInterface.ChangesReply(items: [good, item], next: 1, more: false, revision: 1))
+    }
+    #expect(page(good)?.items.count == 2)
+    let long = String(repeating: "x", count: 301)
+    var items = Array(repeating: good, count: 8)
+    items[0].size = -1
+    items[1].size = Int.max
+    items[2].id = long
+    items[3].id = ""
+    items[4].parent = long
+    items[5].name = long
+    items[6].content = long
+    items[7].device = long
+    for item in items {
+      #expect(item.item == nil)
+      #expect(page(item) == nil)
+      #expect(CloudInterface.Answer(outcome: .conflict, item: item).answer == nil)
+    }
+  }
+
+  @Test func `A content that the cloud names has bounds`() {
+    #expect(CloudInterface.Content(content: "c", size: 1 << 43).isInBounds)
+    #expect(!CloudInterface.Content(content: "c", size: -1).isInBounds)
+    #expect(!CloudInterface.Content(content: "c", size: Int.max).isInBounds)
+    #expect(!CloudInterface.Content(content: String(repeating: "c", count: 65), size: 1).isInBounds)
+  }
 }

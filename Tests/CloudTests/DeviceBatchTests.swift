@@ -12,6 +12,7 @@ struct DeviceBatchTests {
   /// Counts accesses, and refuses those of several items on demand.
   private final class Counting: DeviceAccess {
     let sizes = Mutex<[Int]>([])
+    let running = Mutex<Int>(0)
     let refusesTogether: Bool
 
     init(refusesTogether: Bool = false) { self.refusesTogether = refusesTogether }
@@ -19,6 +20,8 @@ struct DeviceBatchTests {
     private func access<Value>(_ count: Int, _ body: () throws -> Value) throws -> Value {
       sizes.withLock { $0.append(count) }
       if refusesTogether, count > 1 { throw DeviceRefusal() }
+      running.withLock { $0 += 1 }
+      defer { running.withLock { $0 -= 1 } }
       return try body()
     }
 
@@ -36,28 +39,98 @@ struct DeviceBatchTests {
     try body(try DeviceFolder(path, access), path)
   }
 
+  /// A document whose content is the beginning of a file.
+  private func item(_ id: String, of content: Descriptor, size: Int) throws -> CloudItem {
+    let name = try CloudStore.copy(content, to: try MemoryFile.make("sum"), size: size) { true }.name
+    return CloudItem(id: id, parent: "root", name: id, kind: .document, content: name, size: Int64(size))
+  }
+
+  /// The number of files that are the device's own.
+  private func ownFiles(_ path: String) throws -> Int {
+    try FileManager.default.contentsOfDirectory(atPath: "\(path)/.ambit-cloud").count
+  }
+
   private func staged(_ folder: DeviceFolder, _ texts: [String]) throws -> [LocalItem] {
     try folder.staging.stage(
       texts.map { text in
         let content = try MemoryFile.sealed("content", Array(text.utf8))
-        let name = try CloudStore.copy(content, to: try MemoryFile.make("sum")) { true }.name
-        return (CloudItem(id: "i", parent: "root", name: "n", kind: .document, content: name), content)
+        return (try item("i", of: content, size: text.utf8.count), content)
       })
   }
 
   @Test("contents are staged together, and none is left if one is not what its name says") func staging() throws {
     try inFolder(Counting()) { folder, path in
       #expect(try staged(folder, (0..<20).map { "text \($0)" }).count == 20)
-      let before = try FileManager.default.contentsOfDirectory(atPath: "\(path)/.ambit-cloud").count
+      let before = try ownFiles(path)
       let good = try MemoryFile.sealed("content", Array("good".utf8))
-      let name = try CloudStore.copy(good, to: try MemoryFile.make("sum")) { true }.name
-      #expect(throws: (any Error).self) {
-        try folder.staging.stage([
-          (CloudItem(id: "a", parent: "root", name: "a", kind: .document, content: name), good),
-          (CloudItem(id: "b", parent: "root", name: "b", kind: .document, content: "0"), good),
-        ])
+      let items = try [item("a", of: good, size: 4), item("b", of: good, size: 3)]
+      var other = items[1]
+      other.size = 4
+      #expect(throws: (any Error).self) { try folder.staging.stage([(items[0], good), (other, good)]) }
+      #expect(try ownFiles(path) == before)
+    }
+  }
+
+  @Test func `A descriptor of no file, or of one with another size, is no content`() throws {
+    try inFolder(Counting()) { folder, path in
+      let before = try ownFiles(path)
+      let content = try MemoryFile.sealed("content", Array("good and more".utf8))
+      let wanted = try [item("a", of: content, size: 4), item("b", of: content, size: 0)]
+      let endless = try Descriptor.open("/dev/zero", flags: .read)
+      for (item, content) in [(wanted[0], content), (wanted[0], endless), (wanted[1], endless)] {
+        #expect(throws: (any Error).self) { try folder.staging.stage([(item, content)]) }
       }
-      #expect(try FileManager.default.contentsOfDirectory(atPath: "\(path)/.ambit-cloud").count == before)
+      #expect(try ownFiles(path) == before)
+    }
+  }
+
+  @Test func `A content is copied into a file without a name`() throws {
+    try inFolder(Counting()) { folder, path in
+      let before = try ownFiles(path)
+      let content = try MemoryFile.sealed("content", Array("text".utf8))
+      try content.rewind()
+      let copy = try folder.staging.copy(content)
+      #expect(try MemoryFile.content(of: copy) == Array("text".utf8))
+      #expect(try ownFiles(path) == before)
+    }
+  }
+
+  @Test func `A cloud that never answers an upload keeps no document in an access`() throws {
+    final class Results: Sendable { let inputs = Mutex<[SyncInput]>([]) }
+    let access = Counting()
+    try inFolder(access) { folder, path in
+      for name in ["a", "b"] { try name.write(toFile: "\(path)/\(name)", atomically: false, encoding: .utf8) }
+      let uploads = try folder.scan().enumerated().map { number, item in
+        DeviceTransfers.Upload(request: number, inner: item.name, stamp: item.stamp)
+      }
+      let transfers = DeviceTransfers(reader: folder.reader, staging: folder.staging)
+      let results = Results()
+      let place = try Descriptor.open(path, flags: [.read, .directory])
+      // A listener that accepts nobody, and goes with its entry.
+      var listening = [PollEntry(try UnixSocket.listen(in: place, name: ".cloud"), .read)]
+      let worker = try Worker {
+        let cloud = CloudConnection(socket: "\(path)/.cloud", device: "a", token: nil)
+        let inputs = transfers.upload(uploads, to: cloud)
+        results.inputs.withLock { $0 = inputs }
+      }
+      let comers = try Poll.wait(&listening, timeout: .seconds(10))
+      #expect(comers == 1)
+      #expect(access.running.withLock { $0 } == 0)
+      listening = []
+      worker.finish()
+      #expect(access.sizes.withLock { $0 } == [2])
+      #expect(results.inputs.withLock { $0 } == [.transferFailed(request: 0), .transferFailed(request: 1)])
+    }
+  }
+
+  @Test func `A document that is larger than the cloud takes is not read`() throws {
+    let access = Counting()
+    try inFolder(access) { folder, path in
+      let transfers = DeviceTransfers(reader: folder.reader, staging: folder.staging)
+      let cloud = CloudConnection(socket: "\(path)/none", device: "a", token: nil)
+      let results = transfers.upload([.init(request: 7, inner: "a", stamp: "\(Int64.max) 1 1")], to: cloud)
+      #expect(results == [.transferFailed(request: 7)])
+      #expect(access.sizes.withLock { $0 } == [])
     }
   }
 
@@ -138,6 +211,12 @@ struct DeviceBatchTests {
     #expect(parts.allSatisfy { $0.count <= DeviceTransfers.most })
     #expect(parts.allSatisfy { $0.count == 1 || $0.reduce(0, +) <= 8 << 20 })
     #expect(parts.contains([9 << 20]))
+  }
+
+  @Test func `Sizes that are none go alone`() {
+    let sizes = [Int64.max, Int64.max, -1, Int64.min, Int64.max]
+    let parts = DeviceTransfers.parts(of: sizes) { $0 }
+    #expect(parts == [[Int64.max], [Int64.max], [-1, Int64.min], [Int64.max]])
   }
 
   @Test("a burst is scanned when it has settled, and before it has lasted long") func bursts() {

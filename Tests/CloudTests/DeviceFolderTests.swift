@@ -28,10 +28,10 @@ struct DeviceFolderTests {
 
   private func staged(_ folder: DeviceFolder, _ text: String) throws -> LocalItem {
     let content = try MemoryFile.sealed("content", Array(text.utf8))
-    let copy = try MemoryFile.sealed("copy", [])
-    let name = try CloudStore.copy(content, to: try MemoryFile.make("sum")) { true }.name
-    withExtendedLifetime(copy) {}
-    let item = CloudItem(id: "i", parent: "root", name: "n", kind: .document, content: name)
+    let size = text.utf8.count
+    let name = try CloudStore.copy(content, to: try MemoryFile.make("sum"), size: size) { true }.name
+    let item = CloudItem(
+      id: "i", parent: "root", name: "n", kind: .document, content: name, size: Int64(size))
     return try folder.staging.stage([(item, content)])[0]
   }
 
@@ -113,7 +113,7 @@ struct DeviceFolderTests {
       let content = try MemoryFile.sealed("content", Array("x".utf8))
       #expect(throws: (any Error).self) {
         let item = CloudItem(
-          id: "i", parent: "root", name: "n", kind: .document, content: String(repeating: "0", count: 64))
+          id: "i", parent: "root", name: "n", kind: .document, content: String(repeating: "0", count: 64), size: 1)
         _ = try folder.staging.stage([(item, content)])
       }
     }

@@ -150,8 +150,10 @@ package struct CloudLedger: Sendable {
   }
 
   private func isOverQuota(adding size: Int64) -> Bool {
-    guard let quota, size > 0 else { return false }
-    return used + size > quota
+    guard size > 0 else { return false }
+    // Without a limit there is that of the counter.
+    let (sum, overflows) = used.addingReportingOverflow(size)
+    return overflows || sum > quota ?? Int64.max
   }
 
   private mutating func accept(_ row: CloudItem) -> CloudItem {
