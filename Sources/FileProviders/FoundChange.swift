@@ -37,7 +37,8 @@ package enum FoundChange: Sendable, Equatable {
   /// The steps from the provider's items to the folder's: new folders and moves, then removals, the deepest first, and new
   /// documents, whose names are free then.
   ///
-  /// A move of a folder is one step; its contents went with it.
+  /// A move of a folder is one step; its contents went with it. A look passes hidden files over: a hidden item is there while
+  /// its folder is.
   package static func changes(from known: [ProvidedFile], to found: [FoundFile]) -> [FoundChange] {
     let byNode = Dictionary(
       known.filter { !$0.node.isEmpty }.map { ($0.node, $0) }, uniquingKeysWith: { first, _ in first })
@@ -45,7 +46,7 @@ package enum FoundChange: Sendable, Equatable {
     let isSame = found.allSatisfy { file in
       byNode[file.node].map { $0.path == file.path && $0.item.isFolder == file.isFolder } ?? false
     }
-    if isSame, found.count == known.count { return [] }
+    if isSame, found.count == known.count || found.count == known.count(where: { !$0.isHidden }) { return [] }
     let byPath = Dictionary(known.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
     let present = Dictionary(found.map { ($0.node, $0) }, uniquingKeysWith: { first, _ in first })
     /// Whether an item's own file is there under some name.
@@ -74,7 +75,23 @@ package enum FoundChange: Sendable, Equatable {
         documents.append(.made(file))
       }
     }
-    let gone = known.filter { !seen.contains($0.item.identifier) }.sorted { $0.path > $1.path }
+    let missing = known.filter { !seen.contains($0.item.identifier) }
+    let folders = Set(missing.filter { $0.item.isFolder && !$0.isHidden }.map(\.path))
+    let gone = missing.filter { !$0.isHidden || $0.isBelow(folders) }.sorted { $0.path > $1.path }
     return steps + gone.map { .removed($0) } + documents
+  }
+}
+
+extension ProvidedFile {
+  /// It, or a folder around it, has a hidden name.
+  fileprivate var isHidden: Bool { path.pathNames.contains { $0.isHiddenName } }
+
+  fileprivate func isBelow(_ folders: Set<String>) -> Bool {
+    var place = path
+    while let folder = place.parentPath, !folder.isEmpty {
+      if folders.contains(folder) { return true }
+      place = folder
+    }
+    return false
   }
 }

@@ -7,10 +7,24 @@ package struct ListedItems: Sendable {
   private let knownIn: [String: [String]]
   /// As the provider said it, with all that is wrong with it.
   private var said: [ProviderItem] = []
-  /// The folders of those, by their identifiers.
-  private var saidIn: [String: String] = [:]
+  /// Those that count, by their identifiers.
+  private var told: [String: Told] = [:]
   private var foldersIn: [String: [String]] = [:]
   private var gone: Set<String> = []
+
+  /// The word of an item that counts.
+  private struct Told: Sendable {
+    let folder: String
+    /// Of ``said``: a change takes the place of all that was said before it.
+    let first: Int
+    /// More than once in listings is a fault of the provider's.
+    let times: Int
+  }
+
+  /// How many the provider has told of.
+  package private(set) var count = 0
+  /// Of everything that the provider has said.
+  package private(set) var bytes = 0
 
   /// - Parameter known: the items until now.
   package init(_ known: [ProviderItem]) {
@@ -19,13 +33,14 @@ package struct ListedItems: Sendable {
   }
 
   private mutating func say(_ item: ProviderItem) {
+    let before = told[item.identifier]
+    told[item.identifier] = Told(
+      folder: item.parent, first: before?.first ?? said.count, times: (before?.times ?? 0) + 1)
     said.append(item)
-    saidIn[item.identifier] = item.parent
+    count += 1
+    bytes += item.bytes
     if item.isFolder { foldersIn[item.parent, default: []].append(item.identifier) }
   }
-
-  /// How many the provider has told of.
-  package var count: Int { said.count }
 
   /// A folder has exactly these.
   package mutating func list(_ content: [ProviderItem], of folder: String) {
@@ -35,33 +50,33 @@ package struct ListedItems: Sendable {
 
   /// A folder has changed (`PRV-9`).
   package mutating func change(_ changes: FolderChanges) {
-    for (identifier, item) in changes.verdicts.sorted(by: { $0.key < $1.key }) {
-      guard let item else {
-        gone.insert(identifier)
+    for identifier in changes.order {
+      guard let item = changes.verdicts[identifier] ?? nil else {
+        if gone.insert(identifier).inserted { bytes += identifier.utf8.count }
         continue
       }
       // Two folders may tell of one move.
-      if saidIn[identifier] != nil { said.removeAll { $0.identifier == identifier } }
+      if let before = told.removeValue(forKey: identifier) { count -= before.times }
       say(item)
     }
   }
 
   /// Items of the working set, as far as no folder has them.
   package mutating func add(_ items: [ProviderItem]) {
-    for item in items where saidIn[item.identifier] == nil { say(item) }
+    for item in items where told[item.identifier] == nil { say(item) }
   }
 
   private func isKnown(_ identifier: String) -> Bool {
-    saidIn[identifier] == nil && known[identifier] != nil && !gone.contains(identifier)
+    told[identifier] == nil && known[identifier] != nil && !gone.contains(identifier)
   }
 
   /// The provider has told of it now.
-  package func isTold(_ identifier: String) -> Bool { saidIn[identifier] != nil }
+  package func isTold(_ identifier: String) -> Bool { told[identifier] != nil }
 
-  package func contains(_ identifier: String) -> Bool { saidIn[identifier] != nil || isKnown(identifier) }
+  package func contains(_ identifier: String) -> Bool { told[identifier] != nil || isKnown(identifier) }
 
   package func folders(in folder: String) -> [String] {
-    (foldersIn[folder] ?? []).filter { saidIn[$0] == folder }
+    (foldersIn[folder] ?? []).filter { told[$0]?.folder == folder }
       + (knownIn[folder] ?? []).filter { isKnown($0) && known[$0]?.isFolder == true }
   }
 
@@ -72,7 +87,8 @@ package struct ListedItems: Sendable {
     while let folder = open.popLast() {
       for inner in folders(in: folder) where reached.insert(inner).inserted { open.append(inner) }
     }
-    return said
+    let present = said.enumerated().filter { $0.offset >= told[$0.element.identifier]?.first ?? 0 }.map(\.element)
+    return present
       + known.values.filter { isKnown($0.identifier) && reached.contains($0.parent) }
       .sorted { $0.identifier < $1.identifier }
   }
@@ -82,11 +98,24 @@ package struct ListedItems: Sendable {
 package struct FolderChanges: Sendable {
   /// By identifier; `nil`: it is gone.
   package private(set) var verdicts: [String: ProviderItem?] = [:]
+  /// The identifiers, each once.
+  fileprivate private(set) var order: [String] = []
+  /// Of the verdicts.
+  package private(set) var bytes = 0
 
   package init() {}
 
   package mutating func add(updated: [ProviderItem], deleted: [String]) {
-    for identifier in deleted { verdicts[identifier] = .some(nil) }
-    for item in updated { verdicts[item.identifier] = .some(item) }
+    for identifier in deleted { judge(identifier, nil) }
+    for item in updated { judge(item.identifier, item) }
+  }
+
+  private mutating func judge(_ identifier: String, _ item: ProviderItem?) {
+    bytes += item?.bytes ?? identifier.utf8.count
+    if let before = verdicts.updateValue(item, forKey: identifier) {
+      bytes -= before?.bytes ?? identifier.utf8.count
+    } else {
+      order.append(identifier)
+    }
   }
 }

@@ -47,8 +47,17 @@ package struct ProviderItem: Sendable, Equatable {
     capabilities == other.capabilities && marks == other.marks && contentType == other.contentType
   }
 
-  /// Bytes of a text that the broker keeps: an identifier, a version.
+  /// Bytes of a text that the broker keeps: an identifier, a type.
   package static let longestText = 1024
+  /// Bytes in memory, apart from its texts.
+  private static let frame = 192
+
+  /// The bytes that it takes in memory, about.
+  package var bytes: Int {
+    let names = identifier.utf8.count + parent.utf8.count + filename.utf8.count
+    return Self.frame + names + (contentType?.utf8.count ?? 0) + version.utf8.count
+  }
+
   /// Bytes of a document.
   package static let largest = 1 << 43
 
@@ -59,6 +68,12 @@ package struct ProviderItem: Sendable, Equatable {
     }
     if Self.reserved.contains(identifier) { return .init("identifier", "“\(identifier)” is reserved") }
     if identifier.utf8.contains(0) { return .init("identifier", "an identifier has no NUL in it") }
+    if parent.utf8.count > Self.longestText {
+      return .init("parent", "the identifier of a folder has \(Self.longestText) bytes at most")
+    }
+    if let type = contentType, type.utf8.count > Self.longestText {
+      return .init("contentType", "a type has \(Self.longestText) bytes at most")
+    }
     let name = filename
     if name.isEmpty || name == "." || name == ".." { return .init("filename", "a file is not named “\(name)”") }
     if name.utf8.contains(UInt8(ascii: "/")) { return .init("filename", "a name has no slash in it") }

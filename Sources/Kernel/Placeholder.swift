@@ -46,16 +46,17 @@ package enum Placeholder {
   /// - Parameters:
   ///   - place: the file, opened by `O_PATH`.
   ///   - content: copied from its start.
-  ///   - size: bytes that it has to have. A content that has become shorter or longer meanwhile is an error, `EIO`, and stays out of
-  ///     sight.
+  ///   - size: bytes that it has to have. Nothing of a shorter or longer content is copied: that is an error, `EIO`. One that
+  ///     becomes shorter meanwhile stays out of sight.
   ///   - isWanted: asked from time to time; where it says no, the error is `ECANCELED`.
   package static func fill(
     _ place: Descriptor, with content: Descriptor, size: Int, modified: Int, isWritable: Bool,
     while isWanted: @escaping () -> Bool
   ) throws(KernelError) {
+    let size = UInt64(max(0, size))
+    guard try content.status().size == size else { throw KernelError("copy_file_range", errno: .ioError) }
     let file = try openForWriting(place)
     try file.cut(at: 0)
-    let size = UInt64(max(0, size))
     do throws(KernelError) {
       try content.rewind()
       try content.copyContent(to: file, while: isWanted)

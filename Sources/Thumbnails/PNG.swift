@@ -57,6 +57,9 @@ package struct PNG: Equatable, Sendable {
         guard width > 0, height > 0 else { throw .damaged }
         guard width <= longest, height <= longest else { throw .tooLarge(width: width, height: height) }
         size = (width, height)
+      } else if type == "IHDR" {
+        // A decoder might take the size of that one.
+        throw .damaged
       }
       if Self.needed.contains(type) { kept.append(Chunk(type: type, bytes: Array(bytes[start..<end]))) }
       if type == "tEXt", let text = Self.text(bytes[start..<end]) { texts[text.key] = text.value }

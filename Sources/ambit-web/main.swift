@@ -20,6 +20,8 @@ guard numbers.count == 2, numbers.allSatisfy({ $0 > 2 }) else {
   exit(64)
 }
 
+limitMemory()
+
 // The pages are of no use without their launcher.
 let answerNumber = numbers[1]
 Thread.detachNewThread {
@@ -33,6 +35,13 @@ do {
 } catch {
   try? Output.error.write("ambit: the picker's page cannot be served: \(error)\n")
   exit(1)
+}
+
+/// Any program on this machine may send headers without end: they end this process, and not the machine (setrlimit(2)).
+func limitMemory() {
+  var limit = rlimit(rlim_cur: 512 << 20, rlim_max: 512 << 20)
+  // RLIMIT_DATA: of RLIMIT_AS each thread's malloc takes 64 MiB at once, which are never written.
+  _ = unsafe setrlimit(2, &limit)
 }
 
 /// The launcher's questions. A thread waits for them, and holds no page up.

@@ -57,6 +57,20 @@ struct FoundChangeTests {
     #expect(FoundChange.changes(from: before, to: []) == [.removed(before[1]), .removed(before[0])])
   }
 
+  @Test func `What the provider itself has hidden is still there, though no look finds it`() {
+    let hidden = [known(".git", "1", folder: true), known(".git/config", "2"), known("F/.ignore", "3")]
+    let seen = [known("F", "4", folder: true), known("a", "5")]
+    let present = [found("F", "4", folder: true), found("a", "5")]
+    #expect(FoundChange.changes(from: hidden + seen, to: present).isEmpty)
+    #expect(FoundChange.changes(from: hidden + seen, to: [present[0]]) == [.removed(seen[1])])
+    // It goes with its folder, and comes back under a name that is not hidden.
+    #expect(
+      FoundChange.changes(from: hidden + seen, to: [present[1]]) == [.removed(hidden[2]), .removed(seen[0])])
+    #expect(
+      FoundChange.changes(from: hidden + seen, to: present + [found("F/ignore", "3")])
+        == [.moved(hidden[2], to: "F/ignore")])
+  }
+
   @Test("a folder at the place of a document is another item") func kinds() {
     let before = known("a", "1")
     let now = found("a", "1", folder: true)

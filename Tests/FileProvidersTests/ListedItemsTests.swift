@@ -60,6 +60,44 @@ struct ListedItemsTests {
     #expect(changes.verdicts["x"] == ProviderItem(identifier: "x", filename: "y"))
   }
 
+  @Test func `Folders that tell of the same items again and again are read at once, and the last word counts`() {
+    var items = ListedItems([])
+    for round in 1...3 {
+      items.change(changes((0..<2000).map { ProviderItem(identifier: "\($0)", filename: "\(round)-\($0)") }))
+    }
+    #expect(items.count == 2000 && items.all.count == 2000)
+    #expect(items.all.allSatisfy { $0.filename == "3-\($0.identifier)" })
+    // All that was said takes memory until the end.
+    #expect(items.bytes > 3 * 2000 * 192)
+  }
+
+  @Test func `An item that is listed twice stays twice, for the fault to be named, until a change tells of it`() {
+    let item = ProviderItem(identifier: "x", filename: "x")
+    var items = ListedItems([])
+    items.list([item, item], of: "root")
+    #expect(items.count == 2 && items.all == [item, item])
+    items.change(changes([item]))
+    #expect(items.count == 1 && items.all == [item])
+  }
+
+  @Test func `The memory of changes is that of the last words`() {
+    var changes = FolderChanges()
+    let item = ProviderItem(identifier: "xyz", filename: "x")
+    changes.add(updated: [item, item], deleted: ["abcd"])
+    #expect(changes.bytes == item.bytes + 4)
+    changes.add(updated: [], deleted: ["xyz"])
+    #expect(changes.bytes == 7)
+  }
+
+  @Test func `PRV-16: texts of an item have bounds`() {
+    let long = String(repeating: "é", count: 513)
+    #expect(ProviderItem(identifier: "x", parent: long, filename: "x").fault?.field == "parent")
+    #expect(ProviderItem(identifier: "x", filename: "x", contentType: long).fault?.field == "contentType")
+    #expect(ProviderItem(identifier: long, filename: "x").fault?.field == "identifier")
+    let longest = String(repeating: "é", count: 512)
+    #expect(ProviderItem(identifier: longest, parent: longest, filename: "x", contentType: longest).fault == nil)
+  }
+
   @Test func `PRV-10: the reserved identifiers are no item's; what is in the trash is not shown, and is no fault`() {
     for identifier in ProviderItem.reserved {
       #expect(ProviderItem(identifier: identifier, filename: "x").fault?.field == "identifier")

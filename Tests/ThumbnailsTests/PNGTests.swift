@@ -47,6 +47,11 @@ import Testing
     #expect(throws: PNG.Fault.notPNG) { try PNG(bytes, longest: 10) }
   }
 
+  @Test func `A second header is damage: a decoder might take its size`() {
+    let header = Array(Self.picture.encoded[8..<33])
+    #expect(throws: PNG.Fault.damaged) { try PNG(Self.inserted(header), longest: 10) }
+  }
+
   @Test func `A length that leads beyond the file is damage`() {
     var bytes = Self.picture.encoded
     bytes[8] = 0xFF

@@ -135,11 +135,17 @@ struct ProviderGetCommand: ParsableCommand {
       let path = try HostPath.resolved(file)
       let reply = try UserSide.fetch(path) { bytes, total in
         guard isatty(2) == 1, total > 0 else { return }
-        try? Output.error.write("\r\(printable(file)): \(bytes * 100 / total) % of \(total) bytes")
+        try? Output.error.write("\r\(printable(file)): \(Self.percent(bytes, of: total)) % of \(total) bytes")
       }
       if isatty(2) == 1 { try Output.error.write("\r\u{1B}[K") }
       try Output.standard.write("\(printable(file)): \(reply.bytes) bytes are here\n")
     }
+  }
+
+  /// A provider may say any numbers.
+  static func percent(_ bytes: Int, of total: Int) -> Int {
+    guard total > 0 else { return 0 }
+    return total.dividingFullWidth(min(max(0, bytes), total).multipliedFullWidth(by: 100)).quotient
   }
 }
 

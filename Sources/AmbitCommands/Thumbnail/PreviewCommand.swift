@@ -49,7 +49,7 @@ struct PreviewCommand: ParsableCommand {
 
   private func showFolder(_ folder: Descriptor) throws {
     let entries = (try? DirectoryReader.entries(of: folder.reopened([.read, .directory]), limit: 10_000)) ?? []
-    let names = entries.filter { !$0.name.hasPrefix(".") }.sorted { $0.name < $1.name }
+    let names = entries.filter { !$0.name.isHiddenName }.sorted { $0.name < $1.name }
     for entry in names.prefix(lines) {
       try Output.standard.write("  \(printable(entry.name))\(entry.kind == .directory ? "/" : "")\n")
     }

@@ -57,7 +57,7 @@ struct PreviewPaneCommand: ParsableCommand {
 
   private static func folder(_ folder: Descriptor, _ rows: Int) throws -> [String] {
     let entries = try DirectoryReader.entries(of: folder.reopened([.read, .directory]), limit: mostNames)
-    let seen = entries.filter { !$0.name.hasPrefix(".") }.sorted { $0.name < $1.name }
+    let seen = entries.filter { !$0.name.isHiddenName }.sorted { $0.name < $1.name }
     var lines = seen.prefix(rows).map { $0.name + ($0.kind == .directory ? "/" : "") }
     if seen.count > rows { lines[rows - 1] = "and \(seen.count - rows + 1) more" }
     return lines.isEmpty ? ["nothing"] : lines
@@ -89,7 +89,7 @@ enum PictureDrawing {
 
   /// - Parameters:
   ///   - colours: `none`, `indexed` or `direct`.
-  /// - Returns: lines with colours (SGR).
+  /// - Returns: lines with colours (SGR), and nothing else that a terminal obeys.
   static func lines(of picture: String, columns: Int, rows: Int, colours: String) throws -> [UInt8] {
     guard let ambit = Programs.ambit.path, let draw = Programs.draw.path else {
       throw Failure("\(Programs.draw.rawValue) is not where this program is; install Ambit again, whole.")
@@ -111,6 +111,6 @@ enum PictureDrawing {
     }
     process.waitUntilExit()
     guard process.terminationStatus == 0 else { throw Failure("the picture cannot be drawn", status: 1) }
-    return bytes
+    return Array(DrawnText.harmless(bytes, columns: columns, rows: rows).utf8)
   }
 }

@@ -30,17 +30,25 @@ struct LocationFolder: Sendable {
     try Descriptor.open(inner, below: open(), flags: .place, resolve: [.beneath, .noSymlinks])
   }
 
-  /// When a file was read or its content came, as far as its file system notes it (`relatime` notes reads once a day). Nanoseconds since
-  /// 1970.
-  func lastUsed(_ inner: String) -> Int64 {
+  /// When a file was read or its content came, in nanoseconds since 1970, as far as its file system notes it (`relatime` notes
+  /// reads once a day); and the bytes that it takes on the disk.
+  func usage(_ inner: String) -> (last: Int64, room: Int) {
     var found = stat()
-    guard let place = try? place(inner), unsafe fstat(place.rawValue, &found) == 0 else { return 0 }
+    guard let place = try? place(inner), unsafe fstat(place.rawValue, &found) == 0 else { return (0, 0) }
     // An app may set a date that 64 bits of nanoseconds do not reach.
     func nanoseconds(_ time: timespec) -> Int64 {
       let seconds = min(max(Int64(time.tv_sec), 0), Int64.max / 1_000_000_000 - 1)
       return seconds * 1_000_000_000 + Int64(time.tv_nsec)
     }
-    return max(nanoseconds(found.st_atim), nanoseconds(found.st_ctim))
+    return (max(nanoseconds(found.st_atim), nanoseconds(found.st_ctim)), found.room)
+  }
+
+  /// Bytes that are free on its disk; 0 where that is not known.
+  var free: Int {
+    var found = statvfs()
+    guard let folder = try? open(), unsafe fstatvfs(folder.rawValue, &found) == 0 else { return 0 }
+    let (bytes, isBeyond) = UInt64(found.f_bavail).multipliedReportingOverflow(by: UInt64(found.f_frsize))
+    return isBeyond ? .max : Int(clamping: bytes)
   }
 
   /// Whether the file has another content than its item, by its size and its date. A file that is gone has none.
@@ -59,7 +67,7 @@ struct LocationFolder: Sendable {
         ? root
         : Descriptor.open(
           inner, below: root, flags: [.read, .directory], resolve: [.beneath, .noSymlinks])
-      for entry in try DirectoryReader.entries(of: folder, limit: ProviderTree.most) where !entry.name.hasPrefix(".") {
+      for entry in try DirectoryReader.entries(of: folder, limit: ProviderTree.most) where !entry.name.isHiddenName {
         guard let status = try? folder.status(of: entry.name), status.kind == .regular || status.kind == .directory
         else { continue }
         let path = inner.isEmpty ? entry.name : "\(inner)/\(entry.name)"
@@ -147,18 +155,22 @@ struct LocationFolder: Sendable {
       }
       return nil
     case .remove(let shown):
-      let folder = try folder(of: shown.path, &folders)
-      if shown.item.isFolder {
-        try folder.removeDirectory(shown.path.lastPathName)
-      } else {
-        let name = shown.path.lastPathName
-        guard try Placeholder.Content(folder.status(of: name)) == shown.item.content else {
-          throw KernelError("remove", errno: .resourceBusy)
-        }
-        try folder.removeFile(name)
+      do throws(KernelError) { try remove(shown, &folders) } catch {
+        // No look finds out that a program has removed a hidden file.
+        guard error.errno == .noSuchFileOrDirectory else { throw error }
       }
       return nil
     }
+  }
+
+  private func remove(_ shown: ProviderChange.Shown, _ folders: inout OpenFolders) throws(KernelError) {
+    let folder = try folder(of: shown.path, &folders)
+    let name = shown.path.lastPathName
+    guard !shown.item.isFolder else { return try folder.removeDirectory(name) }
+    guard try Placeholder.Content(folder.status(of: name)) == shown.item.content else {
+      throw KernelError("remove", errno: .resourceBusy)
+    }
+    try folder.removeFile(name)
   }
 
   private func addFolder(_ name: String, in folder: Descriptor) throws(KernelError) -> String {
@@ -175,6 +187,19 @@ struct LocationFolder: Sendable {
 extension FileStatus {
   /// ``FoundFile/node``.
   var node: String { "\(inode) \(birth)" }
+}
+
+extension stat {
+  /// Bytes on the disk; holes take none.
+  fileprivate var room: Int { min(max(0, Int(st_blocks)), ProviderItem.largest / 512) * 512 }
+}
+
+extension Descriptor {
+  /// Bytes that the file takes on its disk.
+  var room: Int {
+    var found = stat()
+    return unsafe fstat(rawValue, &found) == 0 ? found.room : 0
+  }
 }
 
 extension ProviderItem {

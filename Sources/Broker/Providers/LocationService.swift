@@ -169,7 +169,7 @@ final class LocationService {
       identifier: request.provider, name: request.name, app: request.app, program: request.program,
       acrossDevices: request.acrossDevices,
       pickerModes: ["open", "import"].filter { request.pickerModes.contains($0) })
-    guard !provider.identifier.isEmpty, !provider.identifier.hasSlash, !provider.identifier.hasPrefix("."),
+    guard !provider.identifier.isEmpty, !provider.identifier.hasSlash, !provider.identifier.isHiddenName,
       provider.identifier.utf8.count <= 200
     else { throw ErrorReply.invalidParameter("provider") }
     try trail.decide([AuditEvent(.provider, app: provider.identifier, how: "enabled", rule: "PRV-19")])
@@ -216,7 +216,7 @@ final class LocationService {
     guard let store = try files.store() else { return [] }
     let id = provider.identifier
     let known = try await inThread(provider) { _ in ListedItems(try store.files(of: id).map(\.item)) }
-    var listing = ProviderListing(provider, extensions, known: known)
+    var listing = ProviderListing(provider, extensions, known: known, jobs: jobs)
     try await listing.list(after: store.anchors(of: id))
     var waiting: [ProvidedFile] = []
     for file in try store.files(of: id, here: true) {

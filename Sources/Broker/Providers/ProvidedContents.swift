@@ -194,7 +194,7 @@ final class ProvidedContents {
     }
     var filled = try await fill(file, provider, content)
     if case .failure(let error) = filled, [.noSpace, .diskQuotaExceeded].contains(error.errno),
-      await makeRoom(file.item.size)
+      await makeRoom(min(content.room, file.item.size))
     {
       filled = try await fill(file, provider, content)
     }
@@ -279,30 +279,57 @@ final class ProvidedContents {
   ///
   /// - Parameter path: a document, a folder, or the folder of all providers.
   func evictLeastUsed(in path: String, keep: Int) async throws -> (bytes: Int, left: Int) {
-    var found: [(path: String, size: Int, used: Int64)] = []
-    for provider in try files.store()?.providers() ?? [] {
-      let folder = files.folder(of: provider)
-      for file in try files.store()?.files(of: provider.identifier) ?? [] where file.isHere && !file.item.isFolder {
-        let place = folder.path.path(of: file.path)
-        guard place.path(within: path) != nil else { continue }
-        found.append((place, file.item.size, max(used[place] ?? 0, folder.lastUsed(file.path))))
-      }
-    }
+    let found = try here(path)
     var (bytes, left) = (0, found.reduce(0) { $0 + $1.size })
-    for file in found.sorted(by: { ($0.used, $0.path) < ($1.used, $1.path) }) where left > max(0, keep) && file.size > 0
-    {
+    for file in found where left > max(0, keep) && file.size > 0 {
       guard let freed = try? await evict(file.path) else { continue }
       (bytes, left) = (bytes + freed, left - freed)
     }
     return (bytes, left)
   }
 
-  /// Room for a content on a disk that is full: from contents that were used longest ago.
+  /// A content that is here.
+  private struct Here {
+    let path: String
+    let size: Int
+    let used: Int64
+    /// Bytes of the disk that its eviction frees; 0: it stays.
+    let room: Int
+  }
+
+  /// The contents in a folder; those that were used longest ago come first.
+  private func here(_ path: String) throws -> [Here] {
+    var found: [Here] = []
+    for provider in try files.store()?.providers() ?? [] {
+      let folder = files.folder(of: provider)
+      for file in try files.store()?.files(of: provider.identifier) ?? [] where file.isHere && !file.item.isFolder {
+        let place = folder.path.path(of: file.path)
+        guard place.path(within: path) != nil else { continue }
+        let (last, room) = folder.usage(file.path)
+        let goes = file.item.capabilities.contains(.evicting) && !file.isChanged
+        found.append(
+          Here(
+            path: place, size: min(file.item.size, ProviderItem.largest), used: max(used[place] ?? 0, last),
+            room: goes ? room : 0))
+      }
+    }
+    return found.sorted { ($0.used, $0.path) < ($1.used, $1.path) }
+  }
+
+  /// Room for a content on a disk that is full: from contents that were used longest ago, and no more of them than it needs. One
+  /// that has no room even then takes none.
   ///
   /// - Returns: whether it may be tried again.
   private func makeRoom(_ size: Int) async -> Bool {
-    guard let all = try? await evictLeastUsed(in: files.root, keep: .max) else { return false }
-    return (try? await evictLeastUsed(in: files.root, keep: max(0, all.left - size)).bytes > 0) ?? false
+    guard let found = try? here(files.root) else { return false }
+    // A quota may be full where the disk is not.
+    let free = LocationFolder(path: files.root).free
+    var missing = max(1, free < size ? size - free : size)
+    guard found.reduce(0, { $0 + $1.room }) >= missing else { return false }
+    for file in found where missing > 0 && file.room > 0 {
+      if (try? await evict(file.path)) != nil { missing -= file.room }
+    }
+    return missing <= 0
   }
 
   /// Takes a content away (`PRV-13`).

@@ -45,14 +45,13 @@ final class ProviderExtensions: LoopMember {
 
   private struct Asked {
     let provider: String
-    var due: Int64
-    /// Nanoseconds.
-    let patience: Int64
     let wait: Wait<Result<ProviderInterface.AnswerCall, ProviderFault>>
     let progress: (Int, Int) -> Void
-    /// The parts that came before the answer.
-    var items: [ProviderItemMessage] = []
-    var deleted: [String] = []
+    var answer: ComingAnswer
+
+    @BrokerLoop func refuse(_ refusal: ComingAnswer.Refusal) {
+      wait.finish(.failure(ProviderFault(description: "\(provider) \(refusal.reason)")))
+    }
   }
 
   /// A provider's own picker, by its number. At its beginning also the mode and the files that can be chosen.
@@ -71,9 +70,6 @@ final class ProviderExtensions: LoopMember {
   private var launchers: [String: Descriptor] = [:]
   private var asked: [Int: Asked] = [:]
   private var nextID = 1
-
-  /// Of one answer.
-  private static let mostItems = ProviderTree.most + 1
 
   /// Nanoseconds without an answer and without progress.
   nonisolated static let patience: Int64 = 20_000_000_000
@@ -124,7 +120,8 @@ final class ProviderExtensions: LoopMember {
     let wait = Wait<Result<ProviderInterface.AnswerCall, ProviderFault>>()
     let now = clock.monotonic
     asked[id] = Asked(
-      provider: provider.identifier, due: now + patience, patience: patience, wait: wait, progress: progress)
+      provider: provider.identifier, wait: wait, progress: progress,
+      answer: ComingAnswer(kind, patience: patience, now: now))
     defer { asked[id] = nil }
     server.lastUsed = now
     server.requests.send(
@@ -195,7 +192,7 @@ final class ProviderExtensions: LoopMember {
     case "Progress":
       let request = try ProviderInterface.ProgressCall(json: call.parameters)
       guard isAsked(request.id, instance), let each = asked[request.id] else { break }
-      asked[request.id]?.due = clock.monotonic + each.patience
+      asked[request.id]?.answer.progress(request.completed, now: clock.monotonic)
       let total = max(0, request.total)
       each.progress(min(max(0, request.completed), total), total)
     case "Signal":
@@ -211,20 +208,16 @@ final class ProviderExtensions: LoopMember {
       let part = try ProviderInterface.PartCall(json: call.parameters)
       // Taken out: a second reference would have all parts until now copied for each new one.
       guard isAsked(part.id, instance), var each = asked.removeValue(forKey: part.id) else { break }
-      each.items += part.items ?? []
-      each.deleted += part.deleted ?? []
-      each.due = clock.monotonic + each.patience
-      if each.items.count + each.deleted.count > Self.mostItems {
-        let reason = "\(each.provider) answers with more than \(Self.mostItems) items at once"
-        each.wait.finish(.failure(ProviderFault(description: reason)))
-      }
-      asked[part.id] = each
+      do throws(ComingAnswer.Refusal) {
+        try each.answer.take(part, now: clock.monotonic)
+        asked[part.id] = each
+      } catch { each.refuse(error) }
     default:
-      var answer = try ProviderInterface.AnswerCall(json: call.parameters)
-      guard isAsked(answer.id, instance), let each = asked[answer.id] else { break }
-      if !each.items.isEmpty { answer.items = each.items + (answer.items ?? []) }
-      if !each.deleted.isEmpty { answer.deleted = each.deleted + (answer.deleted ?? []) }
-      each.wait.finish(.success(answer))
+      let answer = try ProviderInterface.AnswerCall(json: call.parameters)
+      guard isAsked(answer.id, instance), var each = asked.removeValue(forKey: answer.id) else { break }
+      do throws(ComingAnswer.Refusal) { each.wait.finish(.success(try each.answer.whole(answer))) } catch {
+        each.refuse(error)
+      }
     }
     return Answer([:])
   }
@@ -274,7 +267,7 @@ final class ProviderExtensions: LoopMember {
   // MARK: LoopMember
 
   func nextDue(now: Int64) -> Int64? {
-    let dues = asked.values.map(\.due) + launches.values.map(\.due)
+    let dues = asked.values.map(\.answer.due) + launches.values.map(\.due)
     return (dues + running.values.map { $0.lastUsed + idle }).min()
   }
 
@@ -291,13 +284,9 @@ final class ProviderExtensions: LoopMember {
         if isInUse(provider, now) { server.lastUsed = now } else { stop(provider) }
       }
     }
-    for each in asked.values where each.due <= now {
-      let seconds = each.patience / 1_000_000_000
-      each.wait.finish(
-        .failure(
-          .init(
-            word: "serverUnreachable",
-            description: "the provider \(each.provider) has not answered and made no progress for \(seconds) s")))
+    for each in asked.values where each.answer.due <= now {
+      let reason = "the provider \(each.provider) \(each.answer.lateness)"
+      each.wait.finish(.failure(.init(word: "serverUnreachable", description: reason)))
     }
     for (provider, launch) in launches where launch.due <= now {
       let fault = ProviderFault(

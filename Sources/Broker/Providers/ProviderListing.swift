@@ -7,20 +7,30 @@ internal import Wire
 struct ProviderListing {
   private let provider: EnabledProvider
   private let extensions: ProviderExtensions
+  /// Have a thread take many items in; `nil`: this listing takes in none.
+  private let jobs: Jobs?
   /// The states up to which the items are known, by folder.
   private(set) var anchors: [String: String] = [:]
   private(set) var items: ListedItems
+  /// The changes of all folders until now.
+  private var changed = 0
 
   private static let most = ProviderTree.most + 1
+  /// All items go from one folder to another.
+  private static let mostChanges = 2 * most
+  private static let mostBytes = 128 << 20
+  /// More are a matter for a thread.
+  private static let many = 1000
   private static let mostRounds = 10_000
-  /// Of 500 bytes, in base64.
-  private static let longestAnchor = 668
+  /// Of the name of an anchor or a page: 500 bytes, in base64.
+  private static let longestName = 668
   private static let deepest = 64
 
   /// - Parameter known: the items until now.
-  init(_ provider: EnabledProvider, _ extensions: ProviderExtensions, known: ListedItems = ListedItems([])) {
-    (self.provider, self.extensions, items) = (provider, extensions, known)
-  }
+  init(
+    _ provider: EnabledProvider, _ extensions: ProviderExtensions, known: ListedItems = ListedItems([]),
+    jobs: Jobs? = nil
+  ) { (self.provider, self.extensions, items, self.jobs) = (provider, extensions, known, jobs) }
 
   /// Lists all items.
   ///
@@ -30,12 +40,13 @@ struct ProviderListing {
     var seen: Set<String> = [ProviderItem.root]
     while let folder = folders.popLast() {
       if let changes = try await changes(of: folder, after: former[folder]) {
-        items.change(changes)
+        try await take(changes.verdicts.count) { $0.change(changes) }
       } else {
         // Changes after that are told the next time, even if they come while the folder is listed.
         anchors[folder] = try await anchor(of: folder)
         do {
-          items.list(try await content(of: folder, room: Self.most - items.count), of: folder)
+          let listed = try await content(of: folder, room: Self.most - items.count, Self.mostBytes - items.bytes)
+          try await take(listed.count) { $0.list(listed, of: folder) }
         } catch let fault as ProviderFault
           where fault.word == "noSuchItem" && folder != ProviderItem.root && !items.isTold(folder)
         {
@@ -48,18 +59,33 @@ struct ProviderListing {
     try await addWorkingSet(after: former[ProviderItem.workingSet])
   }
 
+  /// Takes so many items in. Other requests do not wait for it.
+  private mutating func take(
+    _ number: Int, _ work: @escaping @Sendable (inout ListedItems) -> Void
+  ) async throws {
+    guard number > Self.many, let jobs else { return work(&items) }
+    let before = items
+    let after = try await jobs.run(owner: "location", subject: provider.identifier) { _ -> ListedItems in
+      var items = before
+      work(&items)
+      return items
+    }
+    guard let after else { throw ProviderFault(description: "the items of \(provider.name) made no progress") }
+    items = after
+  }
+
   /// The working set, from all folders (`PRV-11`).
   private mutating func addWorkingSet(after anchor: String?) async throws {
     let folder = ProviderItem.workingSet
     do {
-      var added: [ProviderItem] = []
+      let added: [ProviderItem]
       if let changes = try await changes(of: folder, after: anchor) {
         added = changes.verdicts.values.compactMap(\.self)
       } else {
         anchors[folder] = try await self.anchor(of: folder)
-        added = try await content(of: folder, room: Self.most - items.count)
+        added = try await content(of: folder, room: Self.most - items.count, Self.mostBytes - items.bytes)
       }
-      items.add(added)
+      try await take(added.count) { $0.add(added) }
       for item in added { try await addFolders(around: item) }
     } catch let fault as ProviderFault where fault.word == "noSuchItem" {
       // It has none.
@@ -74,6 +100,7 @@ struct ProviderListing {
       guard let folder = try await extensions.ask(provider, .item, parent).items?.first.map(ProviderItem.init),
         folder.fault == nil, folder.isFolder
       else { return }
+      guard items.count < Self.most else { throw tooMany }
       items.add([folder])
       parent = folder.parent
     }
@@ -92,9 +119,14 @@ struct ProviderListing {
         let answer = try await extensions.ask(provider, .changes, folder, page: anchor)
         changes.add(updated: (answer.items ?? []).map(ProviderItem.init), deleted: answer.deleted ?? [])
         guard changes.verdicts.count <= Self.most else { throw tooMany }
-        guard let next = answer.next, next.utf8.count <= Self.longestAnchor else { return nil }
+        guard changed + changes.verdicts.count <= Self.mostChanges else {
+          throw ProviderFault(description: "\(provider.name) tells more than \(Self.mostChanges) changes at once")
+        }
+        guard items.bytes + changes.bytes <= Self.mostBytes else { throw tooLong }
+        guard let next = answer.next, next.utf8.count <= Self.longestName else { return nil }
         guard answer.more == true else {
           anchors[folder] = next
+          changed += changes.verdicts.count
           return changes
         }
         guard next != anchor else { break }
@@ -107,7 +139,7 @@ struct ProviderListing {
   private func anchor(of folder: String) async throws -> String? {
     do {
       let anchor = try await extensions.ask(provider, .anchor, folder).next
-      return anchor.flatMap { $0.utf8.count <= Self.longestAnchor ? $0 : nil }
+      return anchor.flatMap { $0.utf8.count <= Self.longestName ? $0 : nil }
     } catch let fault as ProviderFault where fault.provider != nil && fault.word != "notAuthenticated" {
       // The listing says it, if it is of any consequence.
       return nil
@@ -120,9 +152,20 @@ struct ProviderListing {
     ProviderFault(description: "\(provider.name) has more than \(ProviderTree.most) items")
   }
 
+  private var tooLong: ProviderFault {
+    ProviderFault(description: "\(provider.name) describes its items with more than \(Self.mostBytes >> 20) MiB")
+  }
+
   /// All pages of a folder.
-  func content(of folder: String, room: Int = most) async throws -> [ProviderItem] {
+  ///
+  /// - Parameters:
+  ///   - room: items.
+  ///   - memory: bytes.
+  func content(
+    of folder: String, room: Int = most, _ memory: Int = mostBytes
+  ) async throws -> [ProviderItem] {
     var items: [ProviderItem] = []
+    var bytes = 0
     var page: String?
     var pages: Set<String> = []
     var expired = 0
@@ -134,12 +177,18 @@ struct ProviderListing {
         // The list begins anew (`PRV-8`).
         guard fault.word == "pageExpired", expired < 3 else { throw fault }
         expired += 1
-        (items, page, pages) = ([], nil, [])
+        (items, bytes, page, pages) = ([], 0, nil, [])
         continue
       }
-      items += (answer.items ?? []).map(ProviderItem.init)
+      let new = (answer.items ?? []).map(ProviderItem.init)
+      items += new
+      bytes += new.reduce(0) { $0 + $1.bytes }
       guard items.count <= room else { throw tooMany }
+      guard bytes <= memory else { throw tooLong }
       page = answer.next
+      if let page, page.utf8.count > Self.longestName {
+        throw ProviderFault(description: "\(provider.name) answers with the name of a page of more than 500 bytes")
+      }
       if let page, !pages.insert(page).inserted || pages.count > Self.mostRounds {
         throw ProviderFault(description: "\(provider.name) answers with pages without end")
       }
