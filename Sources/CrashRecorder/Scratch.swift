@@ -27,8 +27,8 @@ package final class Scratch: Sendable {
     folder = try Descriptor.open(path, flags: [.read, .directory, .noFollow])
   }
 
-  /// In memory (`/dev/shm`) where that has room and runs programs, else below `parent`: to make and remove many files on a disk takes
-  /// longer than to look at them.
+  /// In memory (`/dev/shm`) where that has room and runs programs, else below `parent`. On a disk, most of the time goes into making
+  /// and removing files.
   package static func inMemory(holding bytes: Int, or parent: String) throws(KernelError) -> Scratch {
     let memory = "/dev/shm"
     var found = statvfs()

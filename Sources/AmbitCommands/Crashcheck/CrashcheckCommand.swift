@@ -94,7 +94,7 @@ struct CrashcheckCommand: ParsableCommand {
     let recording = try Recorder.record(
       program, environment: ThisProcess.environment, watching: folders, Recorder.Options())
     let after = kill ? try FolderBackup(of: folders) : nil
-    // From now on it ends this one, and what is laid out or has to be put back is seen to first.
+    // From now on Ctrl-C ends this program, after it has put the folders back and removed its states.
     Interruption.listen()
     signal(SIGQUIT, SIG_DFL)
     let reader = try StateReader(

@@ -508,7 +508,7 @@ struct RunningQueries {
   private var last: [String: Int] = [:]
   private var turn = 0
 
-  /// All of them, each time with another one first: what one has to look at keeps no other one waiting for ever.
+  /// All of them. Each time another one comes first, so that a slow one does not keep the others waiting for ever.
   mutating func inTurn() -> [RunningQuery] {
     guard queries.count > 1 else { return queries }
     turn = (turn + 1) % queries.count

@@ -4,7 +4,7 @@ internal import ContentTypes
 internal import Query
 internal import Wire
 
-/// What queries may look at in one turn of the loop, so that none keeps the broker from its other work.
+/// The work of queries in one turn of the loop. It is bounded, so that the broker gets to its other work.
 struct QueryBudget {
   private(set) var items: Int
   /// Parts and instructions of a predicate, each for every byte of an item's path.
@@ -35,7 +35,7 @@ final class RunningQuery {
   let declaresTypes: Bool
   let matcher: PredicateMatcher
 
-  /// Of a predicate with no parts: what it takes all the same to look at an item.
+  /// The steps for an item under a predicate without parts.
   private static let least = 64
 
   /// The results that the client knows: their numbers, and the changes that they were last part of.

@@ -142,7 +142,7 @@ final class PickedCopies {
   }
 
   /// A launch is over: its imported copies go (`PCK-3`). So do those of launches whose end no broker has seen.
-  /// Files that are removed at the end of a launch; what is left goes at the end of the next one.
+  /// Files that are removed at the end of a launch. The end of the next launch removes the rest.
   private nonisolated static let mostCleaned = 1_000_000
 
   func clean(_ app: String, keeping running: Set<String>) {
