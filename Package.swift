@@ -25,7 +25,8 @@ let testing: [SwiftSetting] = strict + [.unsafeFlags(["-driver-batch-size-limit"
 let packing: [String] = {
   var text = [CChar](repeating: 0, count: 64)
   confstr(CInt(_CS_GNU_LIBC_VERSION), &text, text.count)
-  let version = String(cString: text).split { !$0.isNumber }.compactMap { Int($0) }
+  let words = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  let version = words.split { !$0.isNumber }.compactMap { Int($0) }
   return version.lexicographicallyPrecedes([2, 36]) ? [] : ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"]
 }()
 let ownLinker: [LinkerSetting] = [.unsafeFlags(["-use-ld=lld"] + packing)]
