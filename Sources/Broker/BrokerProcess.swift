@@ -2,6 +2,7 @@ internal import BrokerCore
 package import Folders
 internal import Foundation
 package import Kernel
+internal import Paths
 internal import ScopedAccess
 internal import SystemPackage
 
@@ -123,7 +124,7 @@ package enum BrokerProcess {
   }
 }
 
-/// Says something in the broker's log. Its file may be on a disk that is full, which is no reason to end.
+/// Says something in the broker's log, in one line. Its file may be on a disk that is full, which is no reason to end.
 func complain(_ sentence: String) {
-  try? FileHandle.standardError.write(contentsOf: Data("ambit: \(sentence)\n".utf8))
+  try? FileHandle.standardError.write(contentsOf: Data("ambit: \(sentence.withoutControls)\n".utf8))
 }

@@ -15,12 +15,18 @@ extension String {
   package var isHiddenName: Bool { utf8.first == UInt8(ascii: ".") }
 
   /// It has control characters, or characters that turn the reading direction. An app gives no file such a name.
-  package var hasControls: Bool {
-    unicodeScalars.contains { scalar in
-      switch scalar.value {
-      case 0..<0x20, 0x7F...0x9F, 0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069: true
-      default: false
-      }
+  package var hasControls: Bool { unicodeScalars.contains(where: Self.isControl) }
+
+  /// With spaces for these.
+  package var withoutControls: String {
+    guard hasControls else { return self }
+    return String(UnicodeScalarView(unicodeScalars.map { Self.isControl($0) ? " " : $0 }))
+  }
+
+  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0..<0x20, 0x7F...0x9F, 0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069: true
+    default: false
     }
   }
 }

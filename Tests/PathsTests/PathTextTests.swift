@@ -3,6 +3,11 @@ import TestSupport
 import Testing
 
 struct PathTextTests {
+  @Test func `a line has no controls, and a hidden name is one by its first byte`() {
+    #expect("a\n\u{1b}[2Jb\u{202e}c".withoutControls == "a  [2Jb c" && "ü✓".withoutControls == "ü✓")
+    #expect(".a".isHiddenName && ".\u{301}a".isHiddenName && !"a.".isHiddenName && !"".isHiddenName)
+  }
+
   @Test func `an accent that a name begins with is the name's, and the slash before it a slash`() {
     let path = "/srv/\u{301}plan.txt"
     #expect(path.pathNames == ["srv", "\u{301}plan.txt"])

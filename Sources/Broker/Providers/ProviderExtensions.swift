@@ -156,7 +156,7 @@ final class ProviderExtensions: LoopMember {
     }
     let token = (0..<4).map { _ in String(UInt64.random(in: 0...UInt64.max), radix: 16) }.joined()
     let null = try DeviceNode.null.open([.readWrite])
-    let log = try Descriptor.open(host.folders.brokerLog, flags: [.write, .create, .append], mode: 0o600)
+    let output = try Descriptor.pipe()
     // An unprivileged broker lives in namespaces of its own, and so will its launcher.
     try Namespaces.passCapabilitiesOn()
     let launcher = try Service.start(
@@ -164,10 +164,13 @@ final class ProviderExtensions: LoopMember {
       arguments: [
         "ambit", "run", "--policy", "provider", "--container", Self.container(of: provider.identifier), "--",
         provider.program, "--file-provider", token, provider.identifier,
-      ], environment: ThisProcess.environment, log: log, ready: null)
+      ], environment: ThisProcess.environment, log: output.writing, ready: null)
     // Before it can be reaped.
     launchers[provider.identifier] = try? Descriptor.process(launcher)
-    try? Worker.start { _ = ThisProcess.wait(launcher) }
+    try? Worker.start { [reading = output.reading, name = provider.name] in
+      ExtensionOutput.keep(reading) { complain("\(name): \($0)") }
+      _ = ThisProcess.wait(launcher)
+    }
     return Launch(token: token, due: clock.monotonic + Self.startPatience)
   }
 
