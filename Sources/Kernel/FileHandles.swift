@@ -1,5 +1,10 @@
 internal import CLinux
 internal import Synchronization
+internal import SystemPackage
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
 
 /// The kernel's name for a file under any path (`name_to_handle_at(2)`): inode number and generation, in a form
 /// of the file system's own.
@@ -48,12 +53,24 @@ package struct FileHandle: Hashable, Sendable {
   ///
   /// - Parameter volume: any descriptor on the same file system.
   package func open(on volume: Descriptor, flags: OpenFlags) throws(KernelError) -> Descriptor {
-    Descriptor(
-      owning: try KernelError.checkNegative("open_by_handle_at", "") {
-        unsafe ambit_open_handle(
-          volume.rawValue, type, bytes, UInt32(bytes.count), CInt(truncatingIfNeeded: flags.rawValue))
-      })
+    var tries = 0
+    while true {
+      do throws(KernelError) {
+        return Descriptor(
+          owning: try KernelError.checkNegative("open_by_handle_at", "") {
+            unsafe ambit_open_handle(
+              volume.rawValue, type, bytes, UInt32(bytes.count), CInt(truncatingIfNeeded: flags.rawValue))
+          })
+      } catch {
+        // The kernel says so for a moment while another file gets the same inode number.
+        tries += 1
+        guard error.errno == .noMemory, tries < Self.mostTries else { throw error }
+        sched_yield()
+      }
+    }
   }
+
+  private static let mostTries = 100
 }
 
 extension Descriptor {
