@@ -2,7 +2,7 @@
 ///
 /// Of its sequences only colours, weight and reversal (SGR) are kept, and written anew; every character is shown as any stranger's is
 /// (``DisplayText``), and no line is wider or longer than its pane.
-enum PreviewText {
+package enum PreviewText {
   /// More bytes than any pane needs: 500 columns and 200 rows with two colours a cell.
   static let mostBytes = 4 << 20
   private static let longestSequence = 64
@@ -40,7 +40,7 @@ enum PreviewText {
   }
 
   /// Where a sequence (`CSI … letter`) ends; nil: it is none, and its first byte is shown as any other control.
-  private static func sequence(_ bytes: [UInt8], _ start: Int) -> Int? {
+  package static func sequence(_ bytes: [UInt8], _ start: Int) -> Int? {
     guard start + 1 < bytes.count, bytes[start + 1] == 0x5B else { return nil }
     var index = start + 2
     while index < bytes.count, index - start <= longestSequence {

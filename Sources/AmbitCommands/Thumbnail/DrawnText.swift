@@ -1,3 +1,4 @@
+internal import PickerUI
 internal import Terminal
 
 /// Lines of a drawing as they came from the program that drew them, made fit for a terminal: the picture is a stranger's.
@@ -5,7 +6,6 @@ internal import Terminal
 /// Of its sequences only colours, weight and reversal (SGR) are kept, and written anew. No line is wider than asked for.
 enum DrawnText {
   private static let escape: UInt8 = 0x1B
-  private static let longestSequence = 64
 
   static func harmless(_ bytes: [UInt8], columns: Int, rows: Int) -> String {
     var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -18,7 +18,7 @@ enum DrawnText {
     var (line, width) = ("", 0)
     var index = 0
     while index < bytes.count {
-      if bytes[index] == escape, let end = sequence(bytes, index) {
+      if bytes[index] == escape, let end = PreviewText.sequence(bytes, index) {
         if bytes[end] == UInt8(ascii: "m"), let codes = codes(bytes[(index + 2)..<end]) {
           line += "\u{1B}[\(codes.map { "\($0)" }.joined(separator: ";"))m"
         }
@@ -35,18 +35,6 @@ enum DrawnText {
       index = end
     }
     return line
-  }
-
-  /// Where a sequence (`CSI … letter`) ends; nil: it is none, and its first byte is shown as any other control.
-  private static func sequence(_ bytes: [UInt8], _ start: Int) -> Int? {
-    guard start + 1 < bytes.count, bytes[start + 1] == UInt8(ascii: "[") else { return nil }
-    var index = start + 2
-    while index < bytes.count, index - start <= longestSequence {
-      if (0x40...0x7E).contains(bytes[index]) { return index }
-      guard (0x20...0x3F).contains(bytes[index]) else { return nil }
-      index += 1
-    }
-    return nil
   }
 
   /// The numbers of a sequence; nil: one of them is no colour, weight or reversal.

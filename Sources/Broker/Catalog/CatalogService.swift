@@ -378,7 +378,7 @@ final class CatalogService: LoopMember {
       if lookAt(written: places, in: catalog) { concerned.insert(catalog.app) }
       lookAtGrants(of: catalog, most: Self.mostLooks)
     }
-    // The queries of one launch together: what is left is told in the loop's next turns.
+    // The queries of one launch have one budget. The loop's next turns tell them the rest.
     var budgets: [String: QueryBudget] = [:]
     for query in queries {
       if query.hasDue {

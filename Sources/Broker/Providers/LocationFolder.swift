@@ -30,8 +30,8 @@ struct LocationFolder: Sendable {
     try Descriptor.open(inner, below: open(), flags: .place, resolve: [.beneath, .noSymlinks])
   }
 
-  /// When a file was read or its content came, in nanoseconds since 1970, as far as its file system notes it (`relatime` notes
-  /// reads once a day); and the bytes that it takes on the disk.
+  /// The last use of a file in nanoseconds since 1970, and its bytes on the disk. A use is a read or the coming of its content, as
+  /// far as the file system notes it (`relatime` notes reads once a day).
   func usage(_ inner: String) -> (last: Int64, room: Int) {
     var found = stat()
     guard let place = try? place(inner), unsafe fstat(place.rawValue, &found) == 0 else { return (0, 0) }
