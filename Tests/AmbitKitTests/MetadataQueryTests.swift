@@ -43,6 +43,7 @@ import Wire
     #expect(throws: PredicateFormatError.self) { try NSPredicate(checking: "kMDItemFSName LIKES 'x'") }
     #expect(throws: PredicateFormatError.self) { try NSPredicate { _, _ in true }.metadataPredicate() }
     do throws(PredicateFormatError) { _ = try NSPredicate(checking: "SUBQUERY(a, $x, TRUEPREDICATE)") } catch {
+      #expect(error.localizedDescription == error.description)
       #expect(error.problem == .unsupported && error.position == 0)
     }
     let query = NSMetadataQuery()

@@ -1,3 +1,4 @@
+public import Foundation
 internal import Query
 
 /// Why a format is no predicate that queries evaluate. Foundation on Apple's systems ends the program instead.
@@ -40,4 +41,9 @@ public struct PredicateFormatError: Error, Hashable, Sendable, CustomStringConve
       }
     self.init(problem, at: error.position, error.description)
   }
+}
+
+extension PredicateFormatError: LocalizedError {
+  /// The same sentence, for people.
+  public var errorDescription: String? { description }
 }
