@@ -3,6 +3,7 @@ internal import CommandParsing
 internal import Folders
 internal import Kernel
 internal import Launcher
+internal import Terminal
 internal import Wire
 
 #if canImport(Glibc)
@@ -97,7 +98,10 @@ package struct AmbitCommand: ParsableCommand {
         throw UnknownCommand(words[...], of: Self.self)?.failure ?? error
       }
       // The parser would say how “ambit” is used, and not this command.
-      do { try command.run() } catch let error as ValidationError { throw Failure(error.message, status: 64) }
+      do { try command.run() } catch let error as ValidationError {
+        let lines = error.message.split(separator: "\n", omittingEmptySubsequences: false)
+        throw Failure(sentences: lines.map { String($0) }, status: 64)
+      }
       exit()
     } catch let failure as Failure {
       failure.report()
@@ -106,14 +110,26 @@ package struct AmbitCommand: ParsableCommand {
       // Not the parser's way out, which first works out a help text that was not asked for.
       Glibc.exit(code.rawValue)
     } catch let error where error is ValidationError || error is CleanExit {
-      exit(withError: error)
+      end(with: error)
     } catch let error as any CustomStringConvertible & Error {
       // Ambit's own errors are sentences; the parser's know how to say themselves.
-      guard error is StateError || error is KernelError || error is WireError else { exit(withError: error) }
+      guard error is StateError || error is KernelError || error is WireError else { end(with: error) }
       Failure(error.description).report()
       exit(withError: ExitCode(125))
     } catch {
-      exit(withError: error)
+      end(with: error)
     }
+  }
+
+  /// Ends as the parser does. Its messages repeat arguments, which a shell may have made of the names of files: they must not
+  /// command the terminal.
+  private static func end(with error: any Error) -> Never {
+    let code = exitCode(for: error)
+    // Help, and other answers that were asked for.
+    guard code.rawValue != 0 else { exit(withError: error) }
+    let message = fullMessage(for: error, columns: nil)
+    let lines = message.split(separator: "\n", omittingEmptySubsequences: false).map { printable(String($0)) + "\n" }
+    if !message.isEmpty { try? Output.error.write(lines.joined()) }
+    Glibc.exit(code.rawValue)
   }
 }

@@ -1,4 +1,5 @@
 package import ContentTypes
+
 /// The declarations of packages in an `Info.plist`: documents that are folders.
 ///
 /// A declaration that is not as it should be declares nothing: a real app's file is read as it is.
@@ -13,11 +14,13 @@ struct PackageDeclarations {
   init(_ list: PropertyListFile) {
     let types = DocumentDeclarations(list).types
     var packages = Self.known
-    // One may conform to another that is declared behind it; each round finds at least one more, or is the last.
-    while true {
-      let found = types.filter { !packages.isDisjoint(with: $0.conformsTo) }.map(\.identifier)
-      if packages.isSuperset(of: found) { break }
-      packages.formUnion(found)
+    // One may conform to another that is declared behind it.
+    let children = types.reduce(into: [String: [String]]()) { children, type in
+      for parent in type.conformsTo { children[parent, default: []].append(type.identifier) }
+    }
+    var waiting = Array(packages)
+    while let parent = waiting.popLast() {
+      for child in children[parent] ?? [] where packages.insert(child).inserted { waiting.append(child) }
     }
     let declared = types.filter { !packages.isDisjoint(with: $0.conformsTo) }.flatMap(\.extensions)
     let documents = list.dictionaries("CFBundleDocumentTypes").filter {
@@ -47,10 +50,13 @@ struct RelatedItemDeclarations {
 }
 
 extension DocumentDeclarations {
+  /// More than any app has. Types are looked up along their parents, so an endless chain of them would take minutes.
+  private static let mostTypes = 1000
+
   /// What an `Info.plist` declares. What is not as it should be declares nothing.
   package init(_ list: PropertyListFile) {
     let app = list["CFBundleIdentifier"]?.string ?? ""
-    let types = TypeDeclaration.entries(in: list).compactMap { values, isExported in
+    let types = TypeDeclaration.entries(in: list).prefix(Self.mostTypes).compactMap { values, isExported in
       TypeDeclaration.ofApp(values, isExported ? .exported(by: app) : .imported(by: app))
     }
     let claims = list.dictionaries("CFBundleDocumentTypes").map { values in

@@ -89,8 +89,11 @@ final class AppServer: LoopMember {
     for each in served {
       for event in each.instance.endpoint.process(entries[each.endpoint], now: now) { handle(event, of: each.instance) }
       if entries[each.process].hasHappened { ender.end(each.instance) }
-      // After its messages: a stop that was on its way counts.
-      for owner in entries[each.owners] where owner.hasHappened { scopes.ended(Int32(owner.tag), of: each.instance) }
+      // After its messages: a stop that was on its way counts. An app may end all of its processes at once.
+      let time = SearchTime()
+      for owner in entries[each.owners] where owner.hasHappened {
+        scopes.ended(Int32(owner.tag), of: each.instance, within: time)
+      }
     }
     served = []
   }

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -276,6 +277,32 @@ int ambit_stat_mount(int folder, const char *name, struct ambit_place *result) {
   result->is_folder = S_ISDIR(found.stx_mode);
   result->is_socket = S_ISSOCK(found.stx_mode);
   return 0;
+}
+
+int ambit_unnamed_file_of(int table, const char *name, struct ambit_open_file *result) {
+  static const char kind[] = "socket:[", gone[] = " (deleted)";
+  const size_t mark = sizeof gone - 1;
+  char text[4096];
+  ssize_t length = readlinkat(table, name, text, sizeof text - 1);
+  if (length == -1 && errno != ENAMETOOLONG) return -errno;
+  memset(result, 0, sizeof *result);
+  if (length >= 0) {
+    text[length] = 0;
+    if (strncmp(text, kind, sizeof kind - 1) == 0) {
+      result->is_socket = 1;
+      result->inode = strtoull(text + sizeof kind - 1, NULL, 10);
+      return 1;
+    }
+    if ((size_t)length < mark || memcmp(text + length - mark, gone, mark) != 0) return 0;
+  }
+  struct statx found;
+  const unsigned facts = STATX_TYPE | STATX_INO | STATX_NLINK | STATX_BLOCKS;
+  if (statx(table, name, AT_STATX_DONT_SYNC, facts, &found) == -1) return -errno;
+  result->device = ((uint64_t)found.stx_dev_major << 32) | found.stx_dev_minor;
+  result->inode = found.stx_ino;
+  result->blocks = found.stx_blocks;
+  result->links = found.stx_nlink;
+  return 1;
 }
 
 int64_t ambit_mount_of(int folder, const char *name) {

@@ -347,6 +347,25 @@ static int join_session_keyring(void) {
   return syscall(SYS_keyctl, 1L /* KEYCTL_JOIN_SESSION_KEYRING */, NULL) == -1 ? errno : 0;
 }
 
+/* Closes all other descriptors. Of the kept ones those that are -1 are none. */
+static void keep_only(int *kept, size_t count) {
+  for (size_t i = 1; i < count; i++) {
+    for (size_t j = i; j > 0 && kept[j - 1] > kept[j]; j--) {
+      int higher = kept[j - 1];
+      kept[j - 1] = kept[j];
+      kept[j] = higher;
+    }
+  }
+  unsigned next = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (kept[i] < 0) continue;
+    unsigned here = (unsigned)kept[i];
+    if (here > next) syscall(SYS_close_range, next, here - 1, 0);
+    next = here + 1;
+  }
+  syscall(SYS_close_range, next, ~0U, 0);
+}
+
 static void init_main(const struct ambit_launch *launch) __attribute__((noreturn));
 
 static void init_main(const struct ambit_launch *launch) {
@@ -425,13 +444,11 @@ static void init_main(const struct ambit_launch *launch) {
   if (app == -1) ambit_launch_fail(launch, AMBIT_STAGE_FORK, 1);
   if (app == 0) run_app(launch, slave);
 
-  /* The init keeps these: its control socket and its signals. Nothing of the app's terminal or pipes, so that they end when the
-     app's own copies do. */
-  int keep_low = launch->control < signals ? launch->control : signals;
-  int keep_high = launch->control < signals ? signals : launch->control;
-  if (keep_low > 0) syscall(SYS_close_range, 0, (unsigned)keep_low - 1, 0);
-  if (keep_high - keep_low > 1) syscall(SYS_close_range, (unsigned)keep_low + 1, (unsigned)keep_high - 1, 0);
-  syscall(SYS_close_range, (unsigned)keep_high + 1, ~0U, 0);
+  /* The init keeps its control socket and its signals, and nothing of the app's pipes, so that they end when the app's own copies
+     do. It keeps the terminal: at the last close the kernel would take it from the session for good, and a program that has
+     closed its streams could not open /dev/tty any more. The init never reads or writes it, and it blocks all signals. */
+  int kept[] = {launch->control, signals, slave};
+  keep_only(kept, sizeof kept / sizeof *kept);
   /* It would go on with the namespace's capabilities beside an app that can reach it; ending takes the app along. */
   if (drop_privileges() == -1) ambit_launch_fail(launch, AMBIT_STAGE_PRIVILEGES, 1);
   reap(launch, app, signals);

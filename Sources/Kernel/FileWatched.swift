@@ -93,19 +93,30 @@ struct FileWatched: Hashable {
 
   private func isFound(below folder: Descriptor, within effort: Effort) -> Bool? {
     var folders = [folder]
+    var scan = FolderScan(room: 16384)
     while let next = folders.popLast() {
       guard !effort.isSpent else { return nil }
-      guard let entries = try? DirectoryReader.entries(of: next) else { continue }
-      for entry in entries {
-        if entry.inode == inode { return true }
-        guard entry.kind == .directory || entry.kind == nil else { continue }
-        guard folders.count < Self.mostFolders else { return nil }
-        if let inner = try? Descriptor.open(
-          entry.name, below: next, flags: [.path, .directory, .noFollow], resolve: .noSymlinks)
-        {
-          folders.append(inner)
+      guard let opened = try? Descriptor.open(".", below: next, flags: [.read, .directory]) else { continue }
+      var (isHere, isTooMuch) = (false, false)
+      _ = try? scan.eachPart(of: opened) { entries in
+        for entry in entries {
+          isHere = entry.inode == inode
+          if isHere { return false }
+          guard entry.kind == .directory || entry.kind == nil else { continue }
+          isTooMuch = folders.count >= Self.mostFolders
+          if isTooMuch { return false }
+          if let inner = try? Descriptor.open(
+            entry.name, below: next, flags: [.path, .directory, .noFollow], resolve: .noSymlinks)
+          {
+            folders.append(inner)
+          }
         }
+        // One folder may have a million entries.
+        isTooMuch = effort.isSpent
+        return !isTooMuch
       }
+      if isHere { return true }
+      if isTooMuch { return nil }
     }
     return false
   }

@@ -43,4 +43,31 @@ package struct FolderScan {
     }
     return (wanted, count, false)
   }
+
+  /// Hands on the entries of an open folder but `.` and `..`, part by part from its beginning: a long folder need not be read to
+  /// its end.
+  ///
+  /// - Parameter goesOn: works on a part; `false` ends it.
+  /// - Returns: whether it was read to its end.
+  package mutating func eachPart(
+    of folder: Descriptor, _ goesOn: ([DirectoryReader.Entry]) -> Bool
+  ) throws(KernelError) -> Bool {
+    try KernelError.check("lseek", "folder") { lseek(folder.rawValue, 0, SEEK_SET) }
+    while true {
+      let filled = unsafe buffer.withUnsafeMutableBytes {
+        unsafe ambit_read_folder(folder.rawValue, $0.baseAddress, $0.count)
+      }
+      guard filled >= 0 else { throw KernelError("getdents64", "folder", errno: .init(rawValue: Int32(-filled))) }
+      if filled == 0 { return true }
+      var part: [DirectoryReader.Entry] = []
+      unsafe buffer.withUnsafeBytes { bytes in
+        unsafe FolderPart.forEach(in: UnsafeRawBufferPointer(rebasing: bytes[..<filled])) { name, inode, type in
+          let text = unsafe String(kernel: name)
+          if text == "." || text == ".." { return }
+          part.append(.init(name: text, inode: inode, kind: DirectoryReader.kind(type)))
+        }
+      }
+      guard goesOn(part) else { return false }
+    }
+  }
 }

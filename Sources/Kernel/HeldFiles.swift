@@ -59,14 +59,14 @@ package struct BusyMount: Sendable {
   /// descriptors as it likes.
   package static let patience: Int64 = 20_000_000
 
-  private let patience: Int64
+  private let time: SearchTime
 
   /// - Parameters:
   ///   - processes: the sandbox's `/proc`.
-  ///   - patience: nanoseconds for the whole search.
-  package init(_ processes: Descriptor, patience: Int64 = Self.patience) {
+  ///   - time: for this search and the others that share it.
+  package init(_ processes: Descriptor, within time: SearchTime) {
     self.processes = processes
-    self.patience = patience
+    self.time = time
   }
 
   /// The question about a sandbox.
@@ -105,44 +105,50 @@ package struct BusyMount: Sendable {
   /// - Parameter document: the document that was mounted: files that are mapped or watched are known by being
   ///   this one, or by lying in it.
   package func holds(_ question: Question, of document: Descriptor) -> Findings {
+    time.search { holds(question, of: document, within: $0) }
+  }
+
+  private func holds(_ question: Question, of document: Descriptor, within effort: Effort) -> Findings {
     var found = Findings()
-    guard let own = Self.place("", in: document) else {
+    guard !effort.isSpent, let own = Self.place("", in: document),
+      let listed = try? Descriptor.open(".", below: processes, flags: [.read, .directory])
+    else {
       found.isComplete = false
       return found
     }
-    var search = Search(question, document, own, Effort(patience))
-    let listed = (try? DirectoryReader.entries(of: processes)) ?? []
-    for name in listed.map(\.name) {
-      guard let process = Int32(name), process != 1 else { continue }
-      // Gone meanwhile: it has nothing any more.
-      guard let folder = try? Descriptor.open(name, below: processes, flags: [.read, .directory]) else { continue }
-      var hold = Hold(process: process)
-      var isMapped: Bool? = question.mappings ? nil : false
-      for thread in threads(of: folder, name) {
-        search.look(thread, &hold)
-        // The memory is the process's. Of a first thread that has ended the kernel tells none.
-        if isMapped == nil { isMapped = search.isMapped(by: thread, &hold) }
-      }
-      hold.mapped = isMapped ?? false
-      hold.changesFolder = hold.folder && question.mount?.isReadOnly != true
+    var search = Search(question, document, own, effort)
+    let isWhole = Self.each(in: listed, within: effort) { name in
+      guard let process = Int32(name), process != 1, let folder = search.opened(name, below: listed) else { return }
+      let hold = search.hold(of: folder, name, process)
       if hold != Hold(process: process) { found.holds.append(hold) }
-      if search.effort.isSpent {
-        search.isComplete = false
-        break
-      }
     }
+    if !isWhole { search.isComplete = false }
     if question.watches { found.holds = search.addingWatchers(to: found.holds) }
     found.isComplete = search.isComplete
     found.sends = search.sends
     return found
   }
 
-  /// The process's own folder, which is its first thread's, and those of its other threads.
-  private func threads(of process: Descriptor, _ name: String) -> [Descriptor] {
-    guard let list = try? Descriptor.open("task", below: process, flags: [.read, .directory]) else { return [process] }
-    let others = ((try? DirectoryReader.entries(of: list)) ?? []).filter { $0.name != name }
-    return [process]
-      + others.compactMap { try? Descriptor.open($0.name, below: list, flags: [.read, .directory]) }
+  /// Hands on the names in a folder of `/proc` as long as there is time. The kernel makes each of them when it is read, and an app
+  /// decides how many there are.
+  ///
+  /// - Returns: whether these were all of them.
+  private static func each(in folder: Descriptor, within effort: Effort, _ body: (String) -> Void) -> Bool {
+    var scan = FolderScan(room: 4096)
+    do throws(KernelError) {
+      return try scan.eachPart(of: folder) { entries in
+        for entry in entries {
+          if effort.isSpent { return false }
+          body(entry.name)
+        }
+        return true
+      }
+    } catch { return isGone(error) }
+  }
+
+  /// A process or a thread that has ended has nothing any more.
+  private static func isGone(_ error: KernelError) -> Bool {
+    error.errno == .noSuchFileOrDirectory || error.errno == .noSuchProcess
   }
 
   /// One search, for one document.
@@ -177,53 +183,116 @@ package struct BusyMount: Sendable {
       mounts.contains(place.mount) || (question.anyMount && place.isSameFile(as: own))
     }
 
+    /// - Returns: `nil` where it has ended, or may have anything since it does not let itself be looked at.
+    mutating func opened(
+      _ name: String, below folder: Descriptor, _ flags: OpenFlags = [.read, .directory]
+    ) -> Descriptor? {
+      do throws(KernelError) { return try Descriptor.open(name, below: folder, flags: flags) } catch {
+        if !HeldFiles.isGone(error) { isComplete = false }
+        return nil
+      }
+    }
+
+    /// Looks at a process: its own folder, which is its first thread's, and those of its other threads.
+    mutating func hold(of process: Descriptor, _ name: String, _ number: Int32) -> Hold {
+      var hold = Hold(process: number)
+      var isMapped: Bool? = question.mappings ? nil : false
+      look(process, &hold, &isMapped)
+      if let threads = opened("task", below: process) {
+        let isWhole = HeldFiles.each(in: threads, within: effort) { thread in
+          guard thread != name, let folder = opened(thread, below: threads) else { return }
+          look(folder, &hold, &isMapped)
+        }
+        if !isWhole { isComplete = false }
+      }
+      hold.mapped = isMapped ?? false
+      hold.changesFolder = hold.folder && question.mount?.isReadOnly != true
+      return hold
+    }
+
+    private mutating func look(_ thread: Descriptor, _ hold: inout Hold, _ isMapped: inout Bool?) {
+      look(thread, &hold)
+      // The memory is the process's. Of a first thread that has ended the kernel tells none.
+      if isMapped == nil { isMapped = self.isMapped(by: thread, &hold) }
+    }
+
     /// Notes the entries of a thread's table of descriptors, and where it stands.
-    mutating func look(_ thread: Descriptor, _ hold: inout Hold) {
+    private mutating func look(_ thread: Descriptor, _ hold: inout Hold) {
       for name in ["cwd", "root"] {
         if let place = HeldFiles.place(name, in: thread), isHeld(place) { hold.folder = true }
       }
-      let table: Descriptor
-      do throws(KernelError) { table = try Descriptor.open("fd", below: thread, flags: [.read, .directory]) } catch {
-        // One that does not let itself be looked at may have anything.
-        if error.errno == .permissionDenied { isComplete = false }
-        return
+      guard let table = opened("fd", below: thread) else { return }
+      let isWhole = HeldFiles.each(in: table, within: effort) { look($0, in: table, of: thread, &hold) }
+      if !isWhole { isComplete = false }
+    }
+
+    /// Notes one entry of it.
+    private mutating func look(_ name: String, in table: Descriptor, of thread: Descriptor, _ hold: inout Hold) {
+      if let ownWatch, unsafe ambit_is_watcher(table.rawValue, name) == 1 {
+        let watches = watches(name, of: thread, onDevice: ownWatch.device)
+        watched[hold.process, default: []].formUnion(watches)
       }
-      for (index, entry) in ((try? DirectoryReader.entries(of: table)) ?? []).enumerated() {
-        if index % 256 == 255, effort.isSpent {
+      guard let place = HeldFiles.place(name, in: table) else { return }
+      if place.isSocket, asksForSends, !sends, HeldFiles.isCarrying(name, of: thread) { sends = true }
+      guard isHeld(place) else { return }
+      if place.isFolder { hold.folder = true }
+      switch HeldFiles.accessMode(name, of: thread) {
+      case 0: hold.reads = true
+      case 1: hold.writes = true
+      default:
+        hold.reads = true
+        hold.writes = true
+      }
+    }
+
+    /// The files that an inotify descriptor watches on a file system, as many as there is time for: an app may watch a million.
+    private mutating func watches(
+      _ name: String, of thread: Descriptor, onDevice device: UInt64
+    ) -> [FileWatched] {
+      guard let file = opened("fdinfo/\(name)", below: thread, .read) else { return [] }
+      let text = wholeLines(of: file)
+      var found: [FileWatched] = []
+      for line in text.split(separator: UInt8(ascii: "\n")) {
+        if effort.isSpent {
           isComplete = false
-          return
+          break
         }
-        if let ownWatch, unsafe ambit_is_watcher(table.rawValue, entry.name) == 1 {
-          let watches = HeldFiles.watches(entry.name, of: thread).filter { $0.device == ownWatch.device }
-          watched[hold.process, default: []].formUnion(watches)
-        }
-        guard let place = HeldFiles.place(entry.name, in: table) else { continue }
-        if place.isSocket, asksForSends, !sends, HeldFiles.isCarrying(entry.name, of: thread) { sends = true }
-        guard isHeld(place) else { continue }
-        if place.isFolder { hold.folder = true }
-        switch HeldFiles.accessMode(entry.name, of: thread) {
-        case 0: hold.reads = true
-        case 1: hold.writes = true
-        default:
-          hold.reads = true
-          hold.writes = true
-        }
+        if let watched = FileWatched(line), watched.device == device { found.append(watched) }
       }
+      return found
+    }
+
+    /// As many lines as there is time for: a process may have 65,530 mappings (`vm.max_map_count`), and the kernel takes some
+    /// microseconds for each.
+    private mutating func wholeLines(of file: Descriptor) -> [UInt8] {
+      var text: [UInt8] = []
+      while !effort.isSpent, text.count < HeldFiles.mostText {
+        // The kernel hands out no more than a page's worth of mappings at a time.
+        guard let more = try? file.readAll(limit: 1), !more.isEmpty else { return text }
+        text += more
+      }
+      isComplete = false
+      // The beginning of a line says something else.
+      text.removeSubrange((text.lastIndex(of: UInt8(ascii: "\n")) ?? 0)...)
+      return text
     }
 
     /// Whether a process has the document, or a file in it, in its memory; notes whether it can change it there.
     ///
     /// - Returns: `nil` where the kernel tells nothing of this thread's memory.
-    func isMapped(by thread: Descriptor, _ hold: inout Hold) -> Bool? {
+    private mutating func isMapped(by thread: Descriptor, _ hold: inout Hold) -> Bool? {
       guard let file = try? Descriptor.open("maps", below: thread, flags: .read) else { return nil }
-      let text = HeldFiles.lines(of: file, within: effort)
+      let text = wholeLines(of: file)
       guard !text.isEmpty else { return nil }
       // Most processes have nothing of it, and their lines are not worth being read one by one.
       let words = own.isFolder ? ([device] + inner.map(\.device)).map(HeldFiles.deviceWord) : [" \(own.inode) "]
       guard words.contains(where: { HeldFiles.contains(text, $0) }) else { return false }
       var isMapped = false
       for (index, line) in text.split(separator: UInt8(ascii: "\n")).enumerated() {
-        if index % 256 == 255, effort.isSpent { break }
+        if index % 64 == 63, effort.isSpent {
+          isComplete = false
+          break
+        }
         guard let mapping = Mapping(line) else { continue }
         let isOwn =
           mapping.device == device
@@ -248,7 +317,7 @@ package struct BusyMount: Sendable {
         var known: [FileWatched: Bool] = [ownWatch: true]
         for (process, files) in watched where !found.contains(process) {
           for file in files {
-            let lies = known[file] ?? file.lies(in: document, within: effort)
+            let lies = known[file] ?? (effort.isSpent ? nil : file.lies(in: document, within: effort))
             guard let lies else {
               isComplete = false
               continue
@@ -303,14 +372,6 @@ package struct BusyMount: Sendable {
     return fact("scm_fds:", radix: 10, name, of: process) ?? 0 > 0
   }
 
-  /// The files that an inotify descriptor watches.
-  private static func watches(_ name: String, of process: Descriptor) -> [FileWatched] {
-    guard let file = try? Descriptor.open("fdinfo/\(name)", below: process, flags: .read),
-      let text = try? file.readAll()
-    else { return [] }
-    return text.split(separator: UInt8(ascii: "\n")).compactMap { FileWatched($0) }
-  }
-
   /// The content of a descriptor's `fdinfo`.
   private static func fact(_ key: String, radix: Int, _ name: String, of process: Descriptor) -> Int? {
     guard let file = try? Descriptor.open("fdinfo/\(name)", below: process, flags: .read),
@@ -326,17 +387,8 @@ package struct BusyMount: Sendable {
 
   // MARK: Memory
 
-  /// Whole lines, as many as there is time for: a process may have 65,530 mappings (`vm.max_map_count`), and the kernel takes some
-  /// microseconds for each.
-  private static func lines(of file: Descriptor, within effort: Effort) -> [UInt8] {
-    var text: [UInt8] = []
-    while !effort.isSpent {
-      // The kernel hands out no more than a page's worth at a time.
-      guard let more = try? file.readAll(limit: 1), !more.isEmpty else { break }
-      text += more
-    }
-    return text
-  }
+  /// Bytes of the longest text that is read of a process.
+  private static let mostText = 16 << 20
 
   /// The device number that mappings tell where it is not the file's: each subvolume has one of its own, and mappings have the whole
   /// file system's, as the mount table does. So a file of the same number in another subvolume is taken for the document.

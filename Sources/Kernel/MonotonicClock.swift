@@ -26,9 +26,38 @@ struct Effort {
 
   /// - Parameter nanoseconds: of work, from now on.
   init(_ nanoseconds: Int64) {
-    work = Clock.worked() + nanoseconds
-    end = Clock.monotonic() + 10 * nanoseconds
+    self.init(work: nanoseconds, time: 10 * nanoseconds)
+  }
+
+  /// - Parameters:
+  ///   - work: nanoseconds of it, from now on.
+  ///   - time: nanoseconds that it may take.
+  fileprivate init(work: Int64, time: Int64) {
+    self.work = Clock.worked() + work
+    end = Clock.monotonic() + time
   }
 
   var isSpent: Bool { Clock.worked() >= work || Clock.monotonic() >= end }
+}
+
+/// The work that several searches of one thread may take together: an app decides how many of them its end asks for. Only the
+/// searches take of it, not the work between them.
+package final class SearchTime {
+  private var work: Int64
+  private var time: Int64
+
+  /// - Parameter nanoseconds: of work, for all of them.
+  package init(_ nanoseconds: Int64 = HeldFiles.patience) {
+    work = nanoseconds
+    time = 10 * nanoseconds
+  }
+
+  func search<Result>(_ body: (Effort) -> Result) -> Result {
+    let (worked, began) = (Clock.worked(), Clock.monotonic())
+    defer {
+      work -= Clock.worked() - worked
+      time -= Clock.monotonic() - began
+    }
+    return body(Effort(work: work, time: time))
+  }
 }

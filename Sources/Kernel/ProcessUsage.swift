@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Synchronization
 internal import SystemPackage
 
@@ -16,15 +17,27 @@ internal import SystemPackage
   /// The sandbox's namespace for System V's objects, once it was needed.
   private var interprocess: Descriptor?
   private var buffer = [UInt8](repeating: 0, count: 4096)
+  private let mostDescriptors: Int
+  /// Descriptors that the measurement that runs may still look at.
+  private var left = 0
+
+  /// Descriptors that one measurement looks at: less than a second of work, in which the launcher does nothing else. It is a number
+  /// and no time, so that no app has too many of them on a busy machine.
+  package static let mostDescriptors = 200_000
 
   /// - Parameters:
   ///   - processes: the sandbox's `/proc`.
   ///   - sockets: of its network namespace; `nil`: this kernel does not tell, and buffers of sockets do not count.
   ///   - hasOwnNetwork: only its processes have sockets there.
-  package init(_ processes: Descriptor, sockets: SocketMemory? = nil, hasOwnNetwork: Bool = true) {
+  ///   - mostDescriptors: that one measurement looks at, of all processes together.
+  package init(
+    _ processes: Descriptor, sockets: SocketMemory? = nil, hasOwnNetwork: Bool = true,
+    mostDescriptors: Int = ProcessUsage.mostDescriptors
+  ) {
     self.processes = processes
     self.sockets = sockets
     self.hasOwnNetwork = hasOwnNetwork
+    self.mostDescriptors = mostDescriptors
   }
 
   /// Cheap: a few microseconds a process.
@@ -44,9 +57,13 @@ internal import SystemPackage
 
   /// Dear: the kernel looks at every page. Shared pages count once; swapped-out pages count, and so do files in memory that
   /// are held open or mapped.
-  package func exactMemory() -> Int {
+  ///
+  /// - Returns: `isWhole` is `false` where the processes have more descriptors than could be looked at.
+  package func exactMemory() -> (bytes: Int, isWhole: Bool) {
     var (anonymous, mapped, held) = (0, 0, 0)
-    var seen: Set<ino_t> = []
+    var (files, connections): (Set<UInt64>, Set<UInt64>) = ([], [])
+    var isWhole = true
+    left = mostDescriptors
     for process in listed("") where process != "1" {
       if let found = proportional(process) {
         anonymous += found.anonymous
@@ -54,21 +71,23 @@ internal import SystemPackage
       } else {
         anonymous += self.anonymous(process)
       }
-      held += filesInMemory(process, &seen)
+      let isAll = eachUnnamed(process) { file in
+        if file.is_socket != 0 {
+          connections.insert(file.inode)
+        } else if file.device == Self.memoryDevice, files.insert(file.inode).inserted {
+          held += Self.bytes(file)
+        }
+      }
+      if !isAll { isWhole = false }
     }
     // Held-open files are mostly mapped as well.
-    return anonymous + max(mapped, held + segments()) + socketBuffers()
+    return (anonymous + max(mapped, held + segments()) + socketBuffers(of: connections), isWhole)
   }
 
   /// Bytes in buffers of the app's sockets. Where it shares a network, these are the sockets that its processes have open.
-  private func socketBuffers() -> Int {
+  private func socketBuffers(of open: Set<UInt64>) -> Int {
     guard let sockets else { return 0 }
-    if hasOwnNetwork { return sockets.total }
-    var inodes: Set<UInt64> = []
-    for process in listed("") where process != "1" {
-      eachOpen(process) { if $0.st_mode & S_IFMT == S_IFSOCK { inodes.insert(UInt64($0.st_ino)) } }
-    }
-    return sockets.total(of: inodes)
+    return hasOwnNetwork ? sockets.total : sockets.total(of: open)
   }
 
   /// Bytes of System V shared memory (`shmget(2)`), which need have no holder.
@@ -149,51 +168,51 @@ internal import SystemPackage
   }
 
   /// The space of files on the file system of a folder that have no name any more and are held open.
-  package func deletedFiles(besides folder: Descriptor) -> (bytes: Int, files: Int) {
-    var status = stat()
-    guard unsafe fstat(folder.rawValue, &status) == 0 else { return (0, 0) }
-    let device = status.st_dev
-    var seen: Set<ino_t> = []
+  ///
+  /// - Returns: `isWhole` is `false` where the processes have more descriptors than could be looked at.
+  package func deletedFiles(besides folder: Descriptor) -> (bytes: Int, files: Int, isWhole: Bool) {
+    guard let device = try? folder.status().device else { return (0, 0, true) }
+    var seen: Set<UInt64> = []
     var bytes = 0
+    var isWhole = true
+    left = mostDescriptors
     for process in listed("") where process != "1" {
-      bytes += heldOpen(process, on: device, &seen) { $0.st_nlink == 0 }
+      let isAll = eachUnnamed(process) { file in
+        guard file.is_socket == 0, file.device == device, file.links == 0, seen.insert(file.inode).inserted else {
+          return
+        }
+        bytes += Self.bytes(file)
+      }
+      if !isAll { isWhole = false }
     }
-    return (bytes, seen.count)
+    return (bytes, seen.count, isWhole)
   }
 
-  /// Bytes of files in memory (`memfd_create(2)`, shared mappings) that a process holds open and none before it did.
-  private func filesInMemory(_ process: String, _ seen: inout Set<ino_t>) -> Int {
-    guard let device = Self.memoryDevice else { return 0 }
-    return heldOpen(process, on: device, &seen) { _ in true }
+  /// Visits the sockets that a process has open, and the files without a name; all files in memory (`memfd_create(2)`, shared
+  /// mappings) are such. The others are not looked at: a file system may ask a server for them.
+  ///
+  /// - Returns: `false` if it has more descriptors than may still be looked at.
+  private func eachUnnamed(_ process: String, _ visit: (ambit_open_file) -> Void) -> Bool {
+    guard let table = try? Descriptor.open("\(process)/fd", below: processes, flags: [.read, .directory])
+    else { return true }
+    var scan = FolderScan(room: 16384)
+    let isWhole = try? scan.eachPart(of: table) { entries in
+      for entry in entries {
+        guard left > 0 else { return false }
+        left -= 1
+        var file = ambit_open_file()
+        if unsafe ambit_unnamed_file_of(table.rawValue, entry.name, &file) == 1 { visit(file) }
+      }
+      return true
+    }
+    // It may have ended meanwhile.
+    return isWhole ?? true
   }
 
-  private func heldOpen(
-    _ process: String, on device: dev_t, _ seen: inout Set<ino_t>, where counts: (stat) -> Bool
-  ) -> Int {
-    var bytes = 0
-    eachOpen(process) { status in
-      guard status.st_dev == device, counts(status), seen.insert(status.st_ino).inserted else { return }
-      bytes += Int(status.st_blocks) * 512
-    }
-    return bytes
-  }
-
-  /// Visits the files that a process has open.
-  private func eachOpen(_ process: String, _ visit: (stat) -> Void) {
-    guard let folder = try? Descriptor.open("\(process)/fd", below: processes, flags: [.read, .directory])
-    else { return }
-    for entry in (try? DirectoryReader.entries(of: folder)) ?? [] {
-      var status = stat()
-      if unsafe fstatat(folder.rawValue, entry.name, &status, 0) == 0 { visit(status) }
-    }
-  }
+  private static func bytes(_ file: ambit_open_file) -> Int { Int(clamping: file.blocks) * 512 }
 
   /// The device that the kernel's own files in memory are on.
-  private static let memoryDevice: dev_t? = {
-    guard let file = try? MemoryFile.sealed("ambit", []) else { return nil }
-    var status = stat()
-    return unsafe fstat(file.rawValue, &status) == 0 ? status.st_dev : nil
-  }()
+  private static let memoryDevice: UInt64? = try? MemoryFile.sealed("ambit", []).status().device
 
   // MARK: Reading
 

@@ -52,8 +52,9 @@ package struct SandboxSuspension: Sendable {
     return !found.isEmpty && found.allSatisfy(\.isStopped)
   }
 
-  /// Bytes that the processes use; shared pages count once. The kernel looks at every page.
-  package var memory: Int { ProcessUsage(processes).exactMemory() }
+  /// Bytes that the processes use; shared pages count once. The kernel looks at every page. Files in memory count as far as the
+  /// descriptors can be looked at.
+  package var memory: Int { ProcessUsage(processes).exactMemory().bytes }
 
   /// Ends the sandbox's init, and with it every process, also suspended ones.
   package func end() throws(KernelError) { try send(SIGKILL, to: 1) }

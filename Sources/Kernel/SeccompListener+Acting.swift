@@ -65,10 +65,16 @@ extension SeccompListener {
 /// A socket's kind, under any name.
 package struct SocketKind: Equatable, Sendable {
   package enum Family: Equatable, Sendable { case unix, internet, other(Int32) }
+  /// Of the messages. Each datagram may go to another name; of Unix sockets, packets (`SOCK_SEQPACKET`) go to one peer alone.
+  package enum Form: Equatable, Sendable, CaseIterable { case stream, packets, datagrams, other }
 
   package let family: Family
-  /// Each message may go to another name.
-  package let isDatagram: Bool
+  package let form: Form
+
+  package init(_ family: Family, _ form: Form) {
+    self.family = family
+    self.form = form
+  }
 
   /// - Throws: `ENOTSOCK` if it is none, `EBADF` if it is only a place (`O_PATH`).
   package init(of descriptor: Descriptor) throws(KernelError) {
@@ -76,7 +82,13 @@ package struct SocketKind: Equatable, Sendable {
     try KernelError.checkNegative("getsockopt", "SO_DOMAIN") {
       unsafe ambit_socket_family(descriptor.rawValue, &family, &type)
     }
-    isDatagram = type == Int32(SOCK_DGRAM.rawValue)
+    form =
+      switch type {
+      case Int32(SOCK_STREAM.rawValue): .stream
+      case Int32(SOCK_SEQPACKET.rawValue): .packets
+      case Int32(SOCK_DGRAM.rawValue): .datagrams
+      default: .other
+      }
     self.family =
       switch family {
       case AF_UNIX: .unix
@@ -106,6 +118,12 @@ package enum ThreadIdentity {
 }
 
 extension Descriptor {
+  /// Whether it is a socket that has a peer (`getpeername(2)`).
+  package var hasPeer: Bool {
+    var none: socklen_t = 0
+    return unsafe getpeername(rawValue, nil, &none) == 0
+  }
+
   /// Opens a path of any bytes, as ``open(_:below:flags:mode:resolve:)`` does.
   package static func open(
     bytes path: [UInt8], below directory: Descriptor, flags: OpenFlags, resolve: Resolve

@@ -69,7 +69,7 @@ final class AppSession {
       throw Failure("the broker sent no filter; stop it and try again")
     }
     try enter(Array(rest.dropFirst(filters.count)))
-    let streams = try StandardStreams()
+    let streams = try StandardStreams(network: NetworkReach(rawValue: prepared.capabilities.network) ?? .none)
     // From here on signals are read in the loop; the sandbox's processes start with none held back.
     let signals = try SignalQueue([SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP, SIGWINCH])
     let programs = try filters.map { SeccompProgram(bytes: try MemoryFile.content(of: $0)) }

@@ -42,8 +42,13 @@ struct ObservedPath: Equatable {
 
   /// The longest existing part of the path, and the rest as it is written. A link to a missing file is followed as well: the app's
   /// aim is the link's target.
+  ///
+  /// Each missing name takes two calls, and links to missing files can add thousands of names: an app must not keep the launcher
+  /// busy so, nor its memory full of long paths. Beyond the limits the path cannot be told.
   private static func find(_ whole: String, below root: Descriptor) -> (String, AccessRules.Presence)? {
+    // From the last name to the first.
     var rest: [String] = []
+    var restLength = 0
     var links = 0
     // Nearly always all of it is there.
     var name = whole == "/" ? "." : whole.path(within: "/") ?? whole
@@ -51,7 +56,7 @@ struct ObservedPath: Equatable {
       do throws(KernelError) {
         let found = try Descriptor.open(name, below: root, flags: .path, resolve: [.inRoot, .noMagicLinks])
         let here = try place(of: found)
-        let path = rest.isEmpty ? here : here.path(of: rest.joined(separator: "/"))
+        let path = rest.isEmpty ? here : here.path(of: rest.reversed().joined(separator: "/"))
         let placeholder = try isPlaceholder(here, found)
         if placeholder { return (path, .placeholder) }
         if rest.isEmpty { return (path, .present) }
@@ -65,11 +70,18 @@ struct ObservedPath: Equatable {
         guard links <= 40 else { return nil }
         parts = ProgramSearch.normal(target).pathNames
       } else {
-        rest.insert(parts.removeLast(), at: 0)
+        let missing = parts.removeLast()
+        restLength += missing.utf8.count + 1
+        guard rest.count < mostMissing, restLength <= longestMissing else { return nil }
+        rest.append(missing)
       }
       name = parts.isEmpty ? "." : parts.joined(separator: "/")
     }
   }
+
+  /// Names, and the bytes of all of them: `PATH_MAX`, in which programs fit a path.
+  private static let mostMissing = 256
+  private static let longestMissing = 4096
 
   /// Where a link that leads nowhere would lead, absolute; `nil` if there is no link.
   private static func deadLink(_ name: String, below root: Descriptor) -> String? {

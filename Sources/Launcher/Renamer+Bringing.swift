@@ -54,12 +54,13 @@ extension Renamer {
   ) -> Errno?? {
     let copied = ".ambit-\(call.id)"
     do throws(KernelError) {
+      // The limit is asked for first: it takes the launcher's rights.
+      let ceiling = try listener.fileSizeLimit(of: call)
       try ThreadIdentity.acting(as: hostID) { () throws(KernelError) in
         let copy = try Descriptor.open(
           copied, below: folder, flags: [.write, .create, .exclusive, .noFollow], mode: 0o600)
         do throws(KernelError) {
-          try source.file.copyContent(to: copy) { listener.isWaiting(call) }
-          try source.file.copyAttributes(to: copy)
+          try source.file.copyAll(to: copy, ceiling: ceiling) { listener.isWaiting(call) }
         } catch {
           try? folder.removeFile(copied)
           throw error

@@ -234,6 +234,8 @@ final class Renamer: Sendable {
     _ document: String, in folder: Descriptor, as name: String, over: Bool, for call: SeccompListener.Notification
   ) -> Errno?? {
     do throws(KernelError) {
+      // The limit is asked for first: it takes the launcher's rights.
+      let ceiling = try listener.fileSizeLimit(of: call)
       return try ThreadIdentity.acting(as: hostID) { () throws(KernelError) in
         let file = try Descriptor.open(document, below: folder, flags: [.read, .noFollow, .nonBlocking])
         guard try file.status().kind == .regular else {
@@ -247,8 +249,7 @@ final class Renamer: Sendable {
         let copy = try Descriptor.open(
           unfinished, below: folder, flags: [.write, .create, .exclusive, .noFollow], mode: 0o600)
         do throws(KernelError) {
-          try file.copyContent(to: copy) { listener.isWaiting(call) }
-          try file.copyAttributes(to: copy)
+          try file.copyAll(to: copy, ceiling: ceiling) { listener.isWaiting(call) }
           try over ? folder.move(unfinished, to: folder, as: name) : folder.rename(unfinished, to: name)
         } catch {
           try? folder.removeFile(unfinished)
@@ -257,5 +258,22 @@ final class Renamer: Sendable {
         return .some(nil)
       }
     } catch { return .some(error.errno) }
+  }
+}
+
+extension Descriptor {
+  /// Copies a whole file's content and attributes into an empty file of an app's.
+  ///
+  /// - Parameters:
+  ///   - ceiling: the app's limit on the size of its files, in bytes. The kernel holds the launcher to the launcher's own.
+  ///   - isWanted: asked from time to time; where it says no, the error is `ECANCELED`.
+  /// - Throws: `EFBIG` if the file is larger than the limit.
+  func copyAll(to copy: Descriptor, ceiling: UInt64, while isWanted: () -> Bool) throws(KernelError) {
+    let tooLarge = KernelError("copy_file_range", "descriptor \(rawValue)", errno: .fileTooLarge)
+    guard try status().size <= ceiling else { throw tooLarge }
+    try copyContent(to: copy, while: isWanted)
+    // It may have grown, and some file systems do not tell the size.
+    guard try copy.status().size <= ceiling else { throw tooLarge }
+    try copyAttributes(to: copy)
   }
 }

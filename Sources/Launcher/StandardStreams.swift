@@ -1,4 +1,5 @@
 internal import Kernel
+internal import Sandbox
 
 #if canImport(Glibc)
   internal import Glibc
@@ -23,8 +24,11 @@ final class StandardStreams {
   private var openings: [(own: Descriptor, handed: Descriptor)] = []
 
   private static let names = ["input", "output", "error"]
+  private let network: NetworkReach
 
-  init() throws {
+  /// - Parameter network: the app's.
+  init(network: NetworkReach) throws {
+    self.network = network
     var own: [Descriptor?] = []
     for number in Int32(0)...2 {
       isTerminal.append(isatty(number) == 1)
@@ -40,9 +44,10 @@ final class StandardStreams {
 
   private func handed(_ stream: Descriptor, _ number: Int, _ own: [Descriptor?]) throws -> Descriptor {
     let name = "standard \(Self.names[number])"
-    // With such a socket an app could send to any socket that it has a name of; otherwise the filter refuses that.
-    if let socket = try? SocketKind(of: stream), socket.family == .unix, socket.isDatagram {
-      throw Failure("\(name) is a Unix datagram socket, which an app is not given; put a pipe in between.")
+    if let socket = try? SocketKind(of: stream),
+      let reason = StreamHandling.refusal(of: socket, hasPeer: stream.hasPeer, network: network)
+    {
+      throw Failure("\(name) \(reason)")
     }
     switch StreamHandling(try StreamFacts(of: stream), isInput: number == 0) {
     case .asItIs: return stream
@@ -126,5 +131,31 @@ enum StreamHandling: Equatable {
       case .pipe, .socket, .character: .asItIs
       case .other: .refused("is neither a file nor a pipe, a socket or a device, and an app is given nothing else.")
       }
+  }
+}
+
+extension StreamHandling {
+  /// With a socket that sends to any address (`sendto(2)`, also `MSG_FASTOPEN` on a stream without a peer) an app would have
+  /// a network that the launcher, which makes its connections, does not see.
+  ///
+  /// - Parameters:
+  ///   - hasPeer: it is connected.
+  ///   - network: the app's. The socket is of the host's.
+  /// - Returns: the rest of a sentence that begins with the stream; `nil`: an app may be handed it.
+  static func refusal(of socket: SocketKind, hasPeer: Bool, network: NetworkReach) -> String? {
+    let what: String
+    switch (socket.family, socket.form) {
+    case (.unix, .stream), (.unix, .packets): return nil
+    case (.unix, _): what = "a Unix datagram socket"
+    case (.internet, .stream):
+      if hasPeer || network == .host { return nil }
+      what = "an internet socket without a peer, through which any address can be reached"
+    case (.internet, .datagrams), (.internet, .packets):
+      if network == .host { return nil }
+      what = "an internet datagram socket, through which any address can be reached"
+    case (.internet, .other): what = "a raw internet socket"
+    case (.other(let number), _): what = "a socket of \(SocketFamily.name(UInt32(bitPattern: number)))"
+    }
+    return "is \(what); an app is not given that. Put a pipe in between."
   }
 }

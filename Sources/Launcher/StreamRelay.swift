@@ -48,7 +48,7 @@ final class StreamRelay: Sendable {
     }
     return try Worker { [self] in
       guard let end else { return }
-      holdBackSignals()
+      FailingCalls.holdBackSignals()
       do throws(KernelError) {
         switch direction {
         case .fromApp: try copyOut(end, fileSize)
@@ -60,14 +60,6 @@ final class StreamRelay: Sendable {
 
   /// The present content of the pipe is still copied out; then the thread ends.
   func stop() { ended.signal() }
-
-  /// Calls that go too far are to fail here, and not to end the launcher.
-  private func holdBackSignals() {
-    var signals = sigset_t()
-    unsafe sigemptyset(&signals)
-    for signal in [SIGPIPE, SIGXFSZ] { unsafe sigaddset(&signals, signal) }
-    unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
-  }
 
   private func copyOut(_ end: Descriptor, _ fileSize: Int?) throws(KernelError) {
     var buffer = [UInt8](repeating: 0, count: Self.chunk)
@@ -152,5 +144,17 @@ final class StreamRelay: Sendable {
     var entries = [PollEntry(end, event), PollEntry(ended.descriptor, .read)]
     try Poll.wait(&entries)
     return entries[1].hasHappened
+  }
+}
+
+/// Calls that go too far, on a launcher's threads that write for an app.
+enum FailingCalls {
+  /// Has them fail on this thread and on those that it starts, instead of ending the launcher. A user's shell may have set a limit
+  /// on the size of files (`ulimit -f`). The sandbox's programs start with no signal blocked.
+  static func holdBackSignals() {
+    var signals = sigset_t()
+    unsafe sigemptyset(&signals)
+    for signal in [SIGPIPE, SIGXFSZ] { unsafe sigaddset(&signals, signal) }
+    unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
   }
 }

@@ -74,6 +74,7 @@ final class Supervisor: Sendable {
   // MARK: One thread
 
   private func run() {
+    FailingCalls.holdBackSignals()
     ThreadIdentity.dropGroups()
     while let call = next() {
       serve(call)

@@ -123,7 +123,7 @@ final class TerminalProxy {
     if count > 0 { keys.removeFirst(count) }
   }
 
-  /// - Returns: `false` when there will be no more: every process that had the app's terminal has closed it.
+  /// - Returns: `false` when there will be no more: the sandbox's init keeps the app's terminal open to its own end.
   private func copyOutput() -> Bool {
     let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(master.rawValue, $0.baseAddress, $0.count) }
     if count > 0 {

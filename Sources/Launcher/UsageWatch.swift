@@ -98,7 +98,9 @@ final class UsageWatch: Sendable {
   private func meet(_ demand: UsageRule.Demand, _ state: inout State) {
     switch demand {
     case .measureMemory:
-      let value = state.usage.exactMemory()
+      let found = state.usage.exactMemory()
+      // Memory that cannot be counted is too much.
+      let value = found.isWhole ? found.bytes : .max
       if let excess = state.rule.measured(memory: value, now: Clock.monotonic()) { end(excess, &state) }
     case .measureContainer:
       if state.measurement == nil, let container = state.container {
@@ -123,12 +125,16 @@ final class UsageWatch: Sendable {
     state.measurement = nil
     defer { state.measuringCost = 0 }
     var (bytes, files) = (measurement.bytes, measurement.files)
-    if !isTooMuch {
-      let deleted = state.container.map(state.usage.deletedFiles) ?? (bytes: 0, files: 0)
+    var isCounted = !measurement.isTooDeep
+    if !isTooMuch, let container = state.container {
+      let begin = Clock.monotonic()
+      let deleted = state.usage.deletedFiles(besides: container)
+      state.measuringCost += Clock.monotonic() - begin
       (bytes, files) = (bytes + deleted.bytes, files + deleted.files)
+      if !deleted.isWhole { isCounted = false }
     }
     // A container that cannot be counted is too large.
-    if measurement.isTooDeep { (bytes, files) = (.max, .max) }
+    if !isCounted { (bytes, files) = (.max, .max) }
     if let excess = state.rule.measured(space: bytes, files: files, now: Clock.monotonic(), cost: state.measuringCost) {
       end(excess, &state)
     }

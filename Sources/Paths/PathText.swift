@@ -32,6 +32,18 @@ extension String {
 }
 
 extension String {
+  /// The beginning of a text: so many bytes of UTF-8 at the most, and no part of a scalar. A number of characters is no bound:
+  /// one character may have a thousand accents.
+  package func cut(toBytes most: Int) -> String {
+    guard utf8.count > most else { return self }
+    var end = utf8.index(startIndex, offsetBy: most)
+    // These are the bytes of a scalar after its first.
+    while utf8[end] & 0xC0 == 0x80 { end = utf8.index(before: end) }
+    return String(self[..<end])
+  }
+}
+
+extension String {
   /// The names between its slashes, none of them empty: `a` and `b` of `/a//b/`.
   package var pathNames: [String] { utf8.split(separator: slash).map { String(Substring($0)) } }
 

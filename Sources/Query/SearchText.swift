@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Paths
 
 /// How texts are compared: the `[c]`, `[d]` and `[cd]` of predicates.
 package struct TextOptions: OptionSet, Hashable, Sendable {
@@ -27,7 +28,7 @@ package enum SearchText {
 
   /// The same as a text.
   package static func folded(_ text: String, _ options: TextOptions) -> String {
-    let composed = text.precomposedStringWithCanonicalMapping
+    let composed = text.withoutLongMarkRows.precomposedStringWithCanonicalMapping
     if options.isEmpty { return composed }
     let lower = options.contains(.caseInsensitive) ? lowercased(composed) : composed
     guard options.contains(.diacriticInsensitive) else { return lower }

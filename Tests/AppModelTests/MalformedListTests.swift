@@ -14,6 +14,15 @@ import Testing
 
   private static func sentence(_ body: String) -> String { sentence(Array(Fixture.list(body).utf8)) }
 
+  @Test(arguments: ["\u{301}", "&#x301;"])
+  func `a text in it has no endless row of marks`(_ mark: String) {
+    let row = "a" + String(repeating: mark, count: 129)
+    for body in ["<key>\(row)</key><string/>", "<key>A</key><string>\(row)</string>"] {
+      let sentence = Self.sentence(body)
+      #expect(sentence.contains("more than 128 combining marks in a row"), "\(sentence)")
+    }
+  }
+
   private static func refusal(_ reason: String) -> String {
     "Info.plist is not a property list (XML or binary) with a dictionary at its top: \(reason). Mend or replace the file."
   }

@@ -9,8 +9,10 @@ import Wire
 
 /// Bookmarks, by calls on an app's socket.
 @Suite struct `Bookmarks of documents` {
-  private func bookmark(_ document: DocumentMessage, _ app: TestApp) throws -> String {
-    let call = BookmarksInterface.CreateCall(scope: document.scope, kind: .app)
+  private func bookmark(
+    _ document: DocumentMessage, _ app: TestApp, _ kind: BookmarksInterface.Kind = .app
+  ) throws -> String {
+    let call = BookmarksInterface.CreateCall(scope: document.scope, kind: kind)
     return try BookmarksInterface.CreateReply(
       json: try app.app.call("io.ambit.Bookmarks.Create", call.json).parameters
     ).bookmark
@@ -47,6 +49,29 @@ import Wire
     let error = try #require(throws: WireError.self) { try resolve(sealed, try world.launch("org.example.other")) }
     #expect("\(error)".contains("BadSeal"), "\(error)")
     #expect(try world.events(.bookmarkResolved).map(\.rule) == ["BMK-4"])
+    try await world.end()
+  }
+
+  @Test
+  func
+    `AUD-1: a document that the user has taken from an app does not come back by another app's bookmark from before`()
+    async throws
+  {
+    let world = try await BrokerWorld()
+    let app = try world.launch()
+    let document = try app.pick([try world.file("a.txt")])[0]
+    try app.start(document)
+    let sealed = try bookmark(document, app, .implicit)
+    let other = try world.launch("org.example.other")
+    _ = try resolve(sealed, other)
+    world.wait(seconds: 1)
+    _ = try world.user.call("io.ambit.Grants.Revoke", GrantsInterface.RevokeCall(app: "org.example.other").json)
+    let error = try #require(throws: WireError.self) { try resolve(sealed, other) }
+    #expect("\(error)".contains("Revoked"), "\(error)")
+    #expect(try world.events(.bookmarkResolved).last?.rule == "AUD-1")
+    // The first app passes it on anew.
+    world.wait(seconds: 1)
+    _ = try resolve(try bookmark(document, app, .implicit), other)
     try await world.end()
   }
 

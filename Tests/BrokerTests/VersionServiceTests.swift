@@ -124,6 +124,17 @@ import Wire
     try await world.end()
   }
 
+  @Test func `of a package are listed with all folders`() async throws {
+    let world = try await BrokerWorld()
+    let folder = try world.temporary.folder("Essay.pkg/in")
+    try put("inside", "\(folder)/b")
+    let kept = try keep(world.user, "\(world.temporary.path)/Essay.pkg", conflict: false)
+    let answer = try world.user.call(
+      VersionsInterface.contents, VersionsInterface.ContentsCall(version: kept.id).json)
+    #expect(try VersionsInterface.ContentsReply(json: answer.parameters).paths == ["in/b"])
+    try await world.end()
+  }
+
   @Test func `of a document for reading only stay as they are`() async throws {
     let world = try await BrokerWorld()
     let path = try world.file("a.txt", "one")
@@ -138,6 +149,28 @@ import Wire
       _ = try app.app.call(VersionsInterface.remove, VersionsInterface.RemoveCall(version: kept.id).json)
     }
     try await world.end()
+  }
+}
+
+@Suite struct `A package's files` {
+  private let temporary: TemporaryFolder
+  private let folder: Descriptor
+
+  init() throws {
+    temporary = try TemporaryFolder()
+    for name in ["p/a", "p/b/c"] { try temporary.folder(name) }
+    _ = try temporary.write("p/2", "")
+    _ = try temporary.write("p/b/1", "")
+    folder = try Descriptor.open("\(temporary.path)/p", flags: [.read, .directory])
+  }
+
+  @Test func `are told in order, and folders count as well`() throws {
+    #expect(try PackageListing.paths(in: folder, most: 5) { true } == ["2", "b/1"])
+    #expect(throws: KernelError.self) { try PackageListing.paths(in: folder, most: 4) { true } }
+  }
+
+  @Test func `are not looked for when they are not wanted any more`() throws {
+    #expect(throws: KernelError.self) { try PackageListing.paths(in: folder) { false } }
   }
 }
 

@@ -1,5 +1,6 @@
-import CloudSync
 import Testing
+
+@testable import CloudSync
 
 @Suite struct LedgerTests {
   private var ledger = CloudLedger()
@@ -34,6 +35,15 @@ import Testing
     document("1", "a.txt")
     guard case .conflict(let item) = document("1", "b.txt") else { return #expect(Bool(false)) }
     #expect(item.name == "a.txt")
+  }
+
+  @Test(arguments: [
+    ("Letter.txt", "Letter 2.txt"), ("Letter 2.txt", "Letter 3.txt"), ("Letter 9999.txt", "Letter 10000.txt"),
+    ("A 9223372036854775806.txt", "A 9223372036854775806 2.txt"), ("A 20261127.txt", "A 20261127 2.txt"),
+    (" 7", " 7 2"),
+  ])
+  func aSpareNameCountsOnFromAShortNumber(name: String, spare: String) {
+    #expect(Names.spare(for: name) { $0 == name } == spare)
   }
 
   @Test mutating func theSameKeyChangesNothing() {

@@ -109,6 +109,22 @@ struct TerminalTests {
   }
 
   @Test(arguments: TestUser.one(.ordinary))
+  func `a program that closes its streams still has its terminal`(user: TestUser) throws {
+    try withShell(user) { (_, shell) throws in
+      // For a moment no process of the app has it open.
+      try shell.type(
+        "$AMBIT run /bin/sh -c 'exec </dev/null >/dev/null 2>&1; sleep 0.2; echo bey''ond >/dev/tty; "
+          + "read line </dev/tty; echo go''t=\"$line\" >/dev/tty; exit 6'\n")
+      try shell.see("beyond")
+      try shell.type("hello\n")
+      try shell.see("got=hello")
+      try shell.see("%> ")
+      try shell.type("echo status=''$?\n")
+      try shell.see("status=6")
+    }
+  }
+
+  @Test(arguments: TestUser.one(.ordinary))
   func `a launcher that is killed gives its app's end, and the shell its prompt`(user: TestUser) throws {
     try withShell(user) { (world, shell) throws in
       try shell.type("$AMBIT run /bin/sh -c 'echo rea''dy; exec sleep 1000' & echo job=''$!\n")

@@ -69,6 +69,8 @@ import Testing
     #expect(try DirectoryReader.entries(of: all).map(\.name) == [one])
     var scan = FolderScan()
     #expect(try scan.read(all) { _, _ in true }.entries.map(\.name) == [one])
+    let isWhole = try scan.eachPart(of: all) { $0.map(\.name) == [one] }
+    #expect(isWhole)
     try all.rename(one, to: other)
     #expect(all.hasRegularFile(other) && !all.hasRegularFile(one))
     try all.makeDirectory(one, mode: 0o700)

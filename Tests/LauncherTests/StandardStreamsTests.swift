@@ -1,7 +1,12 @@
 import Kernel
+import Sandbox
 import Testing
 
 @testable import Launcher
+
+#if canImport(Glibc)
+  import Glibc
+#endif
 
 @Suite struct `Standard streams` {
   private func handling(
@@ -38,5 +43,48 @@ import Testing
     // For both, the stream's own direction counts.
     #expect(handling(.file, reads: true, writes: true, isInput: true) == .openedReadOnly)
     #expect(handling(.file, reads: true, writes: true, isInput: false) == .relayed(.fromApp))
+  }
+
+  @Test func `F3: a socket that could be sent to any address is not handed in`() {
+    for network in NetworkReach.allCases {
+      for form in SocketKind.Form.allCases {
+        for hasPeer in [true, false] {
+          func refusal(_ family: SocketKind.Family) -> String? {
+            StreamHandling.refusal(of: SocketKind(family, form), hasPeer: hasPeer, network: network)
+          }
+          let isOfUnix = form == .stream || form == .packets
+          #expect((refusal(.unix) == nil) == isOfUnix, "\(form)")
+          let isOfInternet =
+            switch form {
+            case .stream: hasPeer || network == .host
+            case .packets, .datagrams: network == .host
+            case .other: false
+            }
+          #expect((refusal(.internet) == nil) == isOfInternet, "\(form) \(hasPeer) \(network)")
+          #expect(refusal(.other(AF_NETLINK))?.contains("AF_NETLINK; an app is not given that") == true)
+        }
+      }
+    }
+  }
+
+  @Test func `a socket's kind and its peer are told`() throws {
+    func made(_ family: Int32, _ type: Int32) throws -> Descriptor {
+      Descriptor(owning: try KernelError.check("socket") { socket(family, type | Int32(SOCK_CLOEXEC.rawValue), 0) })
+    }
+    let (stream, datagrams) = (Int32(SOCK_STREAM.rawValue), Int32(SOCK_DGRAM.rawValue))
+    for (family, type, kind) in [
+      (AF_INET, stream, SocketKind(.internet, .stream)), (AF_INET, datagrams, SocketKind(.internet, .datagrams)),
+      (AF_UNIX, datagrams, SocketKind(.unix, .datagrams)),
+      (AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), SocketKind(.unix, .packets)),
+      (AF_NETLINK, Int32(SOCK_RAW.rawValue), SocketKind(.other(AF_NETLINK), .other)),
+    ] {
+      let socket = try made(family, type)
+      #expect(try SocketKind(of: socket) == kind)
+      // The kernel itself is the peer of a netlink socket.
+      #expect(socket.hasPeer == (family == AF_NETLINK))
+    }
+    let (one, other) = try UnixSocket.pair()
+    #expect(one.hasPeer && other.hasPeer)
+    #expect(try !Descriptor.open("/dev/null", flags: .read).hasPeer)
   }
 }

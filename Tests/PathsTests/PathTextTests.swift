@@ -8,6 +8,14 @@ struct PathTextTests {
     #expect(".a".isHiddenName && ".\u{301}a".isHiddenName && !"a.".isHiddenName && !"".isHiddenName)
   }
 
+  @Test func `a text is cut to a number of bytes, between two scalars`() {
+    #expect("abc".cut(toBytes: 3) == "abc" && "abc".cut(toBytes: 2) == "ab" && "abc".cut(toBytes: 0).isEmpty)
+    #expect("a✓b".cut(toBytes: 3) == "a" && "a✓b".cut(toBytes: 4) == "a✓" && "✓".cut(toBytes: 2).isEmpty)
+    // One character.
+    let accents = "e" + String(repeating: "\u{301}", count: 10_000)
+    #expect(accents.count == 1 && accents.cut(toBytes: 200).utf8.count == 199)
+  }
+
   @Test func `an accent that a name begins with is the name's, and the slash before it a slash`() {
     let path = "/srv/\u{301}plan.txt"
     #expect(path.pathNames == ["srv", "\u{301}plan.txt"])

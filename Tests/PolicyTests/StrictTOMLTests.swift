@@ -136,6 +136,17 @@ import Testing
         == "s.toml:2:2: t.x is no good")
   }
 
+  @Test func `a key is as long as a word, and a text has no endless row of marks`() {
+    let long = String(repeating: "a", count: 257)
+    let errors = ["\n[\(long)]", "\n\(long) = 1", "x = \"a\(String(repeating: "\u{301}", count: 129))\""].map { text in
+      #expect(throws: SourceError.self) { try StrictTOML.parse(text, file: "x.toml") }?.description ?? ""
+    }
+    #expect(errors[0].hasPrefix("x.toml:2:2: "), "\(errors[0])")
+    #expect(errors[1].hasPrefix("x.toml:2:1: "), "\(errors[1])")
+    #expect(errors[2].contains("combining marks"), "\(errors[2])")
+    #expect(throws: Never.self) { try StrictTOML.parse("\(long.dropLast()) = 1", file: "x.toml") }
+  }
+
   @Test func `of a file that is not one at all as much is named as anybody reads, the first of it first`() {
     let text = (0..<20_000).map { "k\($0) = 1" }.joined(separator: "\n")
     let error = #expect(throws: SourceError.self) { try StrictTOML.parse(Array(text.utf8), file: "s.toml").finish() }

@@ -41,6 +41,26 @@ import Testing
     #expect(try store(folder).records().map(\.grant.id) == ["a"])
   }
 
+  @Test
+  func `AUD-1: a document that the user has taken from an app stays known, by its file and by the grant it came from`()
+    throws
+  {
+    let folder = try Folder()
+    do {
+      let store = try store(folder)
+      let one = grant("a").bundleIdentifier
+      let (document, other) = (grant("a").identity, grant("b", inode: 77).identity)
+      #expect(try store.lastWithdrawn(document, from: one, parent: "maker") == nil)
+      try store.noteWithdrawals([(grant("a"), "maker")], at: 50)
+      try store.noteWithdrawals([(grant("a"), nil)], at: 40)
+      #expect(try store.lastWithdrawn(document, from: one, parent: "another") == 50)
+      #expect(try store.lastWithdrawn(other, from: one, parent: "maker") == 50)
+      #expect(try store.lastWithdrawn(other, from: one, parent: "another") == nil)
+      #expect(try store.lastWithdrawn(document, from: "io.ambit.two", parent: "maker") == nil)
+    }
+    #expect(try store(folder).lastWithdrawn(grant("a").identity, from: grant("a").bundleIdentifier, parent: "") == 50)
+  }
+
   @Test func `AUD-1: when grants end by themselves is kept, and asked for in their order`() throws {
     let folder = try Folder()
     do {

@@ -26,6 +26,17 @@ import Testing
     #expect(queue.begin() == jobs[1])
   }
 
+  @Test func `walks through folders leave places for others`() {
+    let queue = Subject()
+    let walks = ["a", "b", "c"].map { queue.queue.add(owner: $0, queueKey: nil, isInFolder: true, at: 0) }
+    let search = queue.add("d")
+    #expect(queue.begin() == walks[0])
+    #expect(queue.begin() == search)
+    #expect(queue.begin() == nil)
+    #expect(queue.end(walks[0]))
+    #expect(queue.begin() == walks[1])
+  }
+
   @Test func `what does not come back is given up, and nothing else is begun behind it`() throws {
     let queue = Subject()
     let first = try #require(queue.add("a", "/net"))

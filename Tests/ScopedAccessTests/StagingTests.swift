@@ -39,6 +39,20 @@ import Testing
     }
   }
 
+  /// A folder in another is touched twice, and there is an end to the steps that are made at once.
+  @Test func `is gone at once where it is little, also in folders`() throws {
+    let folder = try Folder()
+    let staging = Staging(
+      in: try Descriptor.open(folder.path, flags: [.read, .directory]), instance: "app", hostID: nil)
+    let before = try staging.make("grant", name: "letter.txt")
+    for number in 0..<27 { _ = try folder.folder("app/grant/\(number)/a/b") }
+    #expect(DirectoryReaper.isLittle(before))
+    staging.discard("grant")
+    // No other thread has taken part, so no moved folder is left.
+    #expect(try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/app").isEmpty)
+    #expect(try DirectoryReader.entries(of: before).isEmpty)
+  }
+
   @Test(arguments: [3, 3_000]) func `is removed after a broker that died`(count: Int) throws {
     let folder = try Folder()
     for path in ["one/grant", ".old-two.5/grant"] { try fill(try folder.folder(path), count) }

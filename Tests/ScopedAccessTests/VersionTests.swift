@@ -51,6 +51,28 @@ import Testing
     #expect(rules.removals(for: 0, by: "org.a", of: [], among: conflicts) == nil)
   }
 
+  @Test func `leave half of the room to contents that saves replace`() {
+    var rules = VersionRules()
+    (rules.total, rules.ofApp, rules.largest, rules.conflictsOfApp) = (1000, 250, 250, 200)
+    func conflict(_ id: String, _ size: UInt64, _ app: String?) -> KeptVersion {
+      version(id, kept: 1, size: size, cause: .conflict, unresolved: true, app: app)
+    }
+    let own = [conflict("1", 150, "org.a")]
+    #expect(rules.removals(for: 50, by: "org.a", isConflict: true, of: [], among: own) == [])
+    #expect(rules.removals(for: 51, by: "org.a", isConflict: true, of: [], among: own) == nil)
+    #expect(rules.removals(for: 51, by: "org.b", isConflict: true, of: [], among: own) == [])
+    #expect(rules.removals(for: 51, by: "org.a", of: [], among: own) == [])
+    let resolved = [version("1", kept: 1, size: 150, cause: .conflict, app: "org.a")]
+    #expect(rules.removals(for: 51, by: "org.a", isConflict: true, of: [], among: resolved) == [])
+    let all = ["org.a", "org.b", nil].enumerated().map { conflict("\($0.offset)", 160, $0.element) }
+    #expect(rules.removals(for: 20, by: "org.c", isConflict: true, of: [], among: all) == [])
+    #expect(rules.removals(for: 21, by: "org.c", isConflict: true, of: [], among: all) == nil)
+    #expect(rules.removals(for: 21, by: nil, isConflict: true, of: [], among: all) == nil)
+    #expect(rules.removals(for: 250, by: "org.c", of: [], among: all) == [])
+    // The user's own programs have no share.
+    #expect(rules.removals(for: 240, by: nil, isConflict: true, of: [], among: [conflict("1", 250, nil)]) == [])
+  }
+
   @Test func `make room by the oldest, and never by an unresolved conflict`() {
     var rules = VersionRules()
     (rules.total, rules.ofDocument, rules.largest) = (100, 3, 60)
@@ -91,13 +113,31 @@ import Testing
     -> KeptVersion
   {
     let (document, store) = (try document(path), store ?? self.store)
-    let draft = store.draft(of: document)
+    let draft = store.draft(of: document, id: id)
     let (size, modified) = try draft.fill { true }
     let version = KeptVersion(
       id: id, name: "a.txt", place: path, modified: modified, kept: moment, app: "org.a", device: "here", size: size,
       isPackage: draft.isPackage, cause: .saved, isUnresolved: false)
     try store.add(draft, of: document.identity, as: version)
     return version
+  }
+
+  private func awaitContents(_ names: [String]) throws {
+    try Deadline.wait(for: "\(names) to be all that is left") {
+      try FileManager.default.contentsOfDirectory(atPath: contents).sorted() == names
+    }
+  }
+
+  private func bounded(_ largest: UInt64) throws -> VersionStore {
+    var rules = VersionRules()
+    rules.largest = largest
+    return try VersionStore(path: table, contents: contents, rules: rules)
+  }
+
+  private func isTooLarge(_ path: String, in store: VersionStore) throws -> Bool {
+    let draft = store.draft(of: try document(path))
+    do throws(KernelError) { _ = try draft.fill { true } } catch { return error.errno == .fileTooLarge }
+    return false
   }
 
   private func text(_ version: KeptVersion) throws -> String {
@@ -113,14 +153,14 @@ import Testing
     #expect(try text(first) == "one" && text(second) == "two")
     try store.remove("v1")
     #expect(try store.versions(of: try document(path).identity) == [second])
-    #expect(try FileManager.default.contentsOfDirectory(atPath: contents) == ["v2"])
+    try awaitContents(["v2"])
   }
 
   @Test func `keeps packages`() throws {
     let folder = try temporary.folder("p")
     _ = try temporary.write("p/inner.txt", "inside")
     let version = try keep(folder, "v1")
-    #expect(version.isPackage && version.size == 6)
+    #expect(version.isPackage && version.size == 4096 + 6)
     let file = try Descriptor.open("inner.txt", below: try store.open(version), flags: .read)
     #expect(String(decoding: try file.readAll(limit: 100), as: UTF8.self) == "inside")
   }
@@ -149,16 +189,74 @@ import Testing
     _ = try temporary.write("versions/.new-x", "half")
     _ = try temporary.write("versions/v9", "no row")
     let again = try VersionStore(path: table, contents: contents)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: contents) == ["v1"])
+    try awaitContents(["v1"])
     #expect(try again.versions(of: try document(path).identity).count == 1)
   }
 
   @Test func `does not begin with a content that is too large`() throws {
-    var rules = VersionRules()
-    rules.largest = 2
-    let store = try VersionStore(path: table, contents: contents, rules: rules)
+    let store = try bounded(2)
     let path = try temporary.write("a.txt", "one")
     #expect(throws: KernelError.self) { try keep(path, "v1", in: store) }
+    #expect(try isTooLarge(path, in: store))
     #expect(try FileManager.default.contentsOfDirectory(atPath: contents).isEmpty)
+  }
+
+  @Test func `counts each name of a file in a package, and each file that has nothing in it`() throws {
+    let store = try bounded(3 * (10_000 + 4096))
+    let folder = try temporary.folder("p")
+    let file = try temporary.write("p/1", String(repeating: "x", count: 10_000))
+    for name in ["2", "3"] { try FileManager.default.linkItem(atPath: file, toPath: "\(folder)/\(name)") }
+    #expect(try keep(folder, "v1", in: store).size == 3 * (10_000 + 4096))
+    try FileManager.default.linkItem(atPath: file, toPath: "\(folder)/4")
+    #expect(try isTooLarge(folder, in: store))
+    let empty = try temporary.folder("empty")
+    for name in 0..<11 { _ = try temporary.write("empty/\(name)", "") }
+    #expect(try isTooLarge(empty, in: store))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: contents) == ["v1"])
+  }
+
+  @Test func `removes packages, with all in them`() throws {
+    let folder = try temporary.folder("p")
+    for name in 0..<20 { _ = try temporary.write("p/\(name)", "") }
+    try keep(folder, "v1", at: 1)
+    try keep(folder, "v2", at: 2)
+    try store.remove("v1")
+    try awaitContents(["v2"])
+    let draft = store.draft(of: try document(folder))
+    _ = try draft.fill { true }
+    store.discard(draft)
+    try awaitContents(["v2"])
+  }
+
+  @Test func `removes a content that makes room for another one`() throws {
+    var rules = VersionRules()
+    rules.ofDocument = 1
+    let store = try VersionStore(path: table, contents: contents, rules: rules)
+    let path = try temporary.write("a.txt", "one")
+    try keep(path, "v1", at: 1, in: store)
+    try keep(path, "v2", at: 2, in: store)
+    try awaitContents(["v2"])
+  }
+
+  @Test func `has a content under its version's name before there is a row`() throws {
+    let draft = store.draft(of: try document(try temporary.write("a.txt", "one")), id: "v1")
+    _ = try draft.copy { true }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: contents) == [".new-v1"])
+    try draft.synchronize()
+    #expect(try FileManager.default.contentsOfDirectory(atPath: contents) == ["v1"])
+  }
+
+  /// Its blocks are freed by a thread; its name is gone at once, and open files have it still.
+  @Test func `a large file that was taken from an app is gone at once`() throws {
+    let (folder, area) = (try temporary.folder("app"), try temporary.folder("area"))
+    let path = try temporary.write("app/new", "text")
+    try KernelError.check("truncate", path) { unsafe truncate(path, 65 << 20) }
+    let open = try Descriptor.open(path, flags: .read)
+    let taken = try TakenFile(
+      "new", from: Descriptor.open(folder, flags: [.read, .directory]),
+      through: Descriptor.open(area, flags: [.read, .directory]), as: "taken")
+    taken.remove(reading: try taken.open())
+    #expect(try FileManager.default.contentsOfDirectory(atPath: area).isEmpty)
+    #expect(try open.status().links == 0 && open.readAll(limit: 1).prefix(4) == Array("text".utf8)[...])
   }
 }

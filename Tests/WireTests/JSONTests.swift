@@ -27,6 +27,15 @@ import Testing
     "\u{FEFF}1", "\0", "1\0",
   ]
 
+  @Test func `a text that would take seconds to compare is an error, also where it is written with escapes`() {
+    let row = String(repeating: "\u{345}", count: 150) + String(repeating: "\u{334}", count: 150)
+    let escaped = String(repeating: #"\u0345"#, count: 150)
+    for text in [#"{"method":"\#(row).x"}"#, #"{"\#(row)":1}"#, #"["\#(escaped)"]"#] {
+      let error = #expect(throws: JSONError.self) { try JSONValue(parsing: Array(text.utf8)) }
+      #expect(error?.reason == "a string has more combining marks in a row than any text")
+    }
+  }
+
   @Test(arguments: invalid) func `anything else is an error`(text: String) {
     #expect(throws: JSONError.self) { try JSONValue(parsing: Array(text.utf8)) }
   }

@@ -99,7 +99,7 @@ extension AuditCommand {
         throw Launcher.Failure("the rules \(printable(path)) cannot be read: \(error.fileFault)", status: 2)
       }
       do throws(SourceError) { return try LogRules(text, file: path) } catch {
-        throw Launcher.Failure(error.all.map { printable("\($0)") }.joined(separator: "\n"), status: 2)
+        throw Launcher.Failure(sentences: error.all.map { "\($0)" }, status: 2)
       }
     }
   }

@@ -88,6 +88,7 @@ struct BinaryPropertyList {
       guard let text = String(validating: try run(low, 1, &position), as: UTF8.self) else {
         throw fault("expected a string, and its bytes are no text")
       }
+      try text.checkMarkRows()
       return PropertyListNode(.string(text))
     case 0x6: return PropertyListNode(.string(try utf16(low, &position)))
     case 0x8: return PropertyListNode(.reference(try number(low + 1, position)))
@@ -183,6 +184,7 @@ struct BinaryPropertyList {
     guard let text = String(validating: units, as: UTF16.self) else {
       throw fault("expected a string, and its characters are none")
     }
+    try text.checkMarkRows()
     return text
   }
 

@@ -57,6 +57,7 @@ enum PropertyListText {
       throw PropertyListFault(
         line: 1 + text[..<zero].count { $0 == UInt8(ascii: "\n") }, "the character NUL cannot stand in it")
     }
+    try String(decoding: text, as: UTF8.self).checkMarkRows()
     return text
   }
 

@@ -1,3 +1,5 @@
+internal import Paths
+
 /// A value of a property list, with the line where it stands.
 package struct PropertyListNode: Equatable, Sendable {
   package indirect enum Value: Equatable, Sendable {
@@ -167,4 +169,11 @@ enum PropertyListBounds {
   static let values = 200_000
   /// And so many bytes of all of their texts.
   static let told = 1 << 23
+}
+
+extension String {
+  /// Texts of a list are compared and looked up.
+  func checkMarkRows() throws(PropertyListFault) {
+    if hasLongMarkRow { throw PropertyListFault("a text in it has more than 128 combining marks in a row") }
+  }
 }

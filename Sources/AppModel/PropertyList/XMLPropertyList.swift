@@ -189,7 +189,9 @@ struct XMLPropertyList {
       } else {
         guard isAtClosingTag else { throw fault("expected text and </\(name)>, and found \(excerpt)") }
         try close(name)
-        return String(decoding: text, as: UTF8.self)
+        let text = String(decoding: text, as: UTF8.self)
+        try text.checkMarkRows()
+        return text
       }
     }
     throw fault("expected </\(name)>, and the file ends", at: start)

@@ -57,21 +57,16 @@ final class BookmarkMaker {
     if isReadOnly, grant.rights == .readWrite {
       grant = try readOnlyGrant(from: grant, instance)
     }
-    let place = Place(of: document) ?? grant.place
-    let inside = try request.inside.map { path in
-      guard grant.kind.isFolder else { throw ErrorReply.invalidParameter("inside") }
-      return try FolderContents.find(path, in: document.descriptor)
-    }
+    guard request.inside == nil || grant.kind.isFolder else { throw ErrorReply.invalidParameter("inside") }
+    let facts = try await facts(of: document, grant.kind, request, instance)
     let bookmark = Bookmark(
       bundleIdentifier: grant.bundleIdentifier, grant: grant.id, rights: grant.rights,
-      path: document.path ?? grant.path, identity: document.identity, place: request.minimal ? nil : place,
+      path: document.path ?? grant.path, identity: document.identity,
+      place: request.minimal ? nil : facts.place ?? grant.place,
       created: host.clock.realtime, scope: scope,
-      values: request.minimal
-        ? nil
-        : try Bookmark.Values(
-          of: inside?.1 ?? document, as: inside == nil ? grant.kind : nil, keys: request.values),
-      inside: inside?.0,
-      provided: inside == nil
+      values: facts.values,
+      inside: facts.inside,
+      provided: facts.inside == nil
         ? document.path.flatMap { provided($0) }.map { .init(provider: $0.provider, item: $0.item) } : nil)
     try grants.noteBookmark(grant.id)
     try trail.decide([
@@ -81,6 +76,35 @@ final class BookmarkMaker {
     ])
     FaultPoint.bookmarkSealed.pass()
     return Data(bookmark.sealed(with: key, for: .bookmark)).base64EncodedString()
+  }
+
+  /// The facts that a bookmark holds beside its grant's.
+  private struct Facts: Sendable {
+    let place: Place?
+    let inside: Bookmark.Inside?
+    let values: Bookmark.Values?
+  }
+
+  /// The file system may be one that keeps its callers waiting (`BMK-16`).
+  private func facts(
+    of document: FoundDocument, _ kind: Folders.DocumentKind, _ request: BookmarksInterface.CreateCall,
+    _ instance: Instance
+  ) async throws -> Facts {
+    let path = document.path ?? ""
+    let place = request.inside.map { path.path(of: $0) } ?? path
+    do {
+      let facts = try await documents.ask(about: place, for: instance.id) {
+        let inside = try request.inside.map { try FolderContents.find($0, in: document.descriptor) }
+        return Facts(
+          place: Place(of: document), inside: inside?.0,
+          values: request.minimal
+            ? nil
+            : try Bookmark.Values(of: inside?.1 ?? document, as: inside == nil ? kind : nil, keys: request.values))
+      }
+      // It may have been stopped meanwhile.
+      _ = try active(request.scope, for: instance)
+      return facts
+    } catch let error as StateError { throw AccessInterface.Failure.unavailable("\(place.lastPathName): \(error)") }
   }
 
   func createContained(_ request: BookmarksInterface.CreateContainedCall, for instance: Instance) throws -> String {

@@ -152,7 +152,7 @@ final class BookmarkResolver {
         asked, why.reason == .nothing ? "BMK-9" : "BMK-12",
         "\(granted.name) \(why.reason.rawValue); last seen at \(granted.path)", notFound, granted)
     }
-    let grant = isForeign(bookmark, instance) ? try passedOn(location, instance) : location.grant
+    let grant = isForeign(bookmark, instance) ? try passedOn(location, bookmark, asked) : location.grant
     return try await answer(bookmark, location, grant, asked)
   }
 
@@ -273,12 +273,18 @@ final class BookmarkResolver {
 
   /// Another app's grant, of which this app has been handed a bookmark: it becomes a grant of its own, with the rights of
   /// the bookmark and no more.
-  private func passedOn(_ location: Location, _ instance: Instance) throws -> Grant {
-    let (parent, document) = (location.grant, location.document)
+  private func passedOn(_ location: Location, _ bookmark: Bookmark, _ asked: Resolution) throws -> Grant {
+    let (parent, document, instance) = (location.grant, location.document, asked.instance)
     let app = instance.app.bundleIdentifier
     let rights = instance.rights(of: parent)
     let now = host.clock.realtime
     if let known = try grants.grant(for: document.identity, of: app, rights: rights) { return known }
+    // A document that the user has taken from this app since is not given back by bytes from before.
+    if let lost = try grants.lastWithdrawn(document.identity, from: app, parent: parent.id),
+      lost >= bookmark.created ?? 0
+    {
+      try refuse(asked, "AUD-1", "the user withdrew the app's grant", BookmarksInterface.Failure.revoked, parent)
+    }
     let path = document.path ?? parent.path
     if let reason = places.refusal(of: parent.kind, at: path, for: instance.app.bundleIdentifier) {
       trail.record(

@@ -237,10 +237,10 @@ extension CoordinationService {
 
   /// Two apps never share a purpose: otherwise one would not be kept out by the other.
   func party(_ call: CheckedCall, _ instance: Instance?, purpose: String, caller: String?) -> Party {
-    let app = instance?.app.bundleIdentifier ?? String((caller ?? "host").prefix(200))
+    let app = instance?.app.bundleIdentifier ?? (caller ?? "host").cut(toBytes: 200)
     return Party(
       app: app, process: call.call.sender?.pid ?? instance?.pid ?? 0,
-      purpose: "\(instance?.app.bundleIdentifier ?? "")\n\(purpose.prefix(200))")
+      purpose: "\(instance?.app.bundleIdentifier ?? "")\n\(purpose.cut(toBytes: 200))")
   }
 
   func client(_ call: CheckedCall, _ instance: Instance?) -> Int {

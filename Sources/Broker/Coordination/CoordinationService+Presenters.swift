@@ -1,5 +1,6 @@
 internal import BrokerCore
 internal import Coordination
+internal import Kernel
 internal import Paths
 internal import Wire
 
@@ -49,7 +50,7 @@ extension CoordinationService {
       presenters[asked.presenter]?.instance === instance
     else { throw CoordinationInterface.Failure.notYours }
     noteEnd(of: request.question, request.error == nil ? .answered : .failed)
-    apply(.answer(request.question, error: request.error.map { String($0.prefix(400)) }))
+    apply(.answer(request.question, error: request.error?.cut(toBytes: 400)))
   }
 
   func setUnsaved(_ request: CoordinationInterface.UnsavedCall, from instance: Instance?) throws {
@@ -74,7 +75,8 @@ extension CoordinationService {
     for (id, access) in accesses where access.connection === connection {
       finish(id)
     }
-    for (id, presenter) in presenters where presenter.connection === connection { leave(id) }
+    let time = SearchTime()
+    for (id, presenter) in presenters where presenter.connection === connection { leave(id, within: time) }
     forgetPrograms()
   }
 
@@ -91,7 +93,8 @@ extension CoordinationService {
 
   /// A launch is over.
   func ended(_ instance: Instance) {
-    for (id, presenter) in presenters where presenter.instance === instance { leave(id) }
+    let time = SearchTime()
+    for (id, presenter) in presenters where presenter.instance === instance { leave(id, within: time) }
     for (id, access) in accesses where access.instance === instance {
       finish(id)
     }
@@ -107,12 +110,12 @@ extension CoordinationService {
     for (client, id) in clients where client.instance == instance.id { apply(.resume(id)) }
   }
 
-  func leave(_ id: Int) {
+  func leave(_ id: Int, within time: SearchTime = SearchTime()) {
     for (number, asked) in arbiter.questions where asked.presenter == id { noteEnd(of: number, .left) }
     presenters[id] = nil
     files.remove(id)
     leased.leave(id)
-    related.leave(id)
+    related.leave(id, within: time)
     apply(.removePresenter(id))
   }
 }

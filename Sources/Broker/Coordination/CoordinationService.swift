@@ -243,8 +243,9 @@ final class CoordinationService: LoopMember {
 
   func finishTurn(now: Int64) {
     if let due = arbiter.nextDue, due <= now { apply(.time) }
+    let time = SearchTime()
     for (id, presenter) in presenters {
-      if presenter.messages.isOver { leave(id) } else { presenter.messages.flush() }
+      if presenter.messages.isOver { leave(id, within: time) } else { presenter.messages.flush() }
     }
   }
 }

@@ -32,8 +32,12 @@ final class GrantRevoker: LoopMember {
 
   /// Ends grants, and those that were made from them. Nothing has ended if this throws: it only does where the grants that were
   /// made from them cannot be read. A grant whose end cannot be written down ends all the same (`AUD-12`).
+  ///
+  /// - Parameter time: for the searches of all of them: an app may have thousands started.
   @discardableResult
-  func end(_ given: [Grant], _ ending: GrantEnding) throws -> [EndedGrant] {
+  func end(
+    _ given: [Grant], _ ending: GrantEnding, within time: SearchTime = SearchTime()
+  ) throws -> [EndedGrant] {
     let all = given + (try grants.descendants(of: given.map(\.id)))
     guard !all.isEmpty else { return [] }
     trail.keep(
@@ -48,7 +52,9 @@ final class GrantRevoker: LoopMember {
     for grant in all {
       locator.unpin(grant.id)
       var result = EndedGrant(grant: grant)
-      if ending.endsScopes { scopes.endScopes(of: grant, ending, in: Array(sessions.instances.values), &result) }
+      if ending.endsScopes {
+        scopes.endScopes(of: grant, ending, in: Array(sessions.instances.values), &result, within: time)
+      }
       events.tell(sessions.instances.values, endOf: grant, cause: ending.how)
       ended.append(result)
     }
@@ -77,13 +83,14 @@ final class GrantRevoker: LoopMember {
   func endDue() {
     let now = clock.realtime
     guard clock.monotonic >= endsAgain, let next = nextEnd(), next <= now else { return }
+    let time = SearchTime()
     if let due = try? grants.due(at: now), !due.isEmpty {
       for grant in due {
         let ending = GrantEnding(
           how: Self.lifetime, rule: "AUD-1", reason: "its time was up at \(Instance.rfc3339(grant.term.until ?? now))")
         // With one that it was made from it may have ended already.
         guard (try? grants.grant(grant.id))??.revoked == .some(nil) else { continue }
-        do { try end([grant], ending) } catch { endsAgain = clock.monotonic + 1_000_000_000 }
+        do { try end([grant], ending, within: time) } catch { endsAgain = clock.monotonic + 1_000_000_000 }
       }
     }
     for instance in sessions.instances.values {
@@ -93,7 +100,7 @@ final class GrantRevoker: LoopMember {
         var result = EndedGrant(grant: grant)
         scopes.endScopes(
           of: grant, GrantEnding(how: Self.lifetime, rule: "AUD-1", reason: "the policy allows it no longer"),
-          in: [instance], &result)
+          in: [instance], &result, within: time)
       }
     }
   }
@@ -103,14 +110,18 @@ final class GrantRevoker: LoopMember {
   /// - Parameters:
   ///   - launches: these; `nil`: all that are not known to run.
   ///   - unsettled: launches that may still be handed over.
-  func endLaunches(_ launches: [String]? = nil, besides unsettled: Set<String> = []) {
+  ///   - time: for the searches of all of them.
+  func endLaunches(
+    _ launches: [String]? = nil, besides unsettled: Set<String> = [], within time: SearchTime = SearchTime()
+  ) {
     guard let all = try? grants.launches() else { return }
     for launch in launches ?? Array(all)
     where all.contains(launch) && (launches != nil || sessions.instances[launch] == nil && !unsettled.contains(launch))
     {
       guard let due = try? grants.grants(ofLaunch: launch), !due.isEmpty else { continue }
       _ = try? end(
-        due, GrantEnding(how: Self.lifetime, rule: "AUD-1", reason: "the launch that it was made in is over"))
+        due, GrantEnding(how: Self.lifetime, rule: "AUD-1", reason: "the launch that it was made in is over"),
+        within: time)
     }
   }
 

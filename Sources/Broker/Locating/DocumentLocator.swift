@@ -64,7 +64,9 @@ final class DocumentLocator: LoopMember {
     if let id = running[lookup.key] {
       entries[id]?.waits.append(wait)
     } else {
-      guard let job = queue.add(owner: owner, queueKey: queueKey, at: host.clock.monotonic) else { return nil }
+      let added = queue.add(
+        owner: owner, queueKey: queueKey, isInFolder: lookup.folder != nil, at: host.clock.monotonic)
+      guard let job = added else { return nil }
       entries[job.id] = Entry(lookup: lookup, waits: [wait])
       running[lookup.key] = job.id
       begin()
@@ -139,6 +141,20 @@ final class DocumentLocator: LoopMember {
       }
     }
     guard let outcome else { throw StateError("a document is on a file system that does not answer") }
+    return try outcome.get()
+  }
+
+  /// Asks a question about a file: at once, or in a thread where the answer may take long.
+  ///
+  /// - Throws: `StateError` where the file system does not answer.
+  func ask<Value: Sendable>(
+    about path: String, for owner: String, _ question: @escaping @Sendable () throws -> Value
+  ) async throws -> Value {
+    mounts.refresh()
+    guard mayWait(path) else { return try question() }
+    guard let outcome = try await jobs.run(owner: owner, subject: path, { _ in Result(catching: question) }) else {
+      throw StateError("its file system does not answer")
+    }
     return try outcome.get()
   }
 

@@ -116,6 +116,11 @@ final class GrantLocator {
     return false
   }
 
+  /// As ``DocumentLocator/ask(about:for:_:)``.
+  func ask<Value: Sendable>(
+    about path: String, for owner: String, _ question: @escaping @Sendable () throws -> Value
+  ) async throws -> Value { try await locator.ask(about: path, for: owner, question) }
+
   /// Looks, and changes nothing.
   func look(
     for grant: Grant, under setting: ReplacementRule.Setting, owner: String = ""
@@ -179,7 +184,8 @@ final class GrantLocator {
   ) throws -> Location {
     let looked = LookupResult()
     let known = try follow(
-      document, with: grant, looked, instance, "BMK-16", "its file provider shows the item “\(item.prefix(80))” anew")
+      document, with: grant, looked, instance, "BMK-16",
+      "its file provider shows the item “\(item.cut(toBytes: 80))” anew")
     return Location(document: document, by: .folder, grant: known, isReplacement: true, looked: looked)
   }
 

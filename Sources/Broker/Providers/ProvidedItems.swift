@@ -74,7 +74,8 @@ final class ProvidedItems {
   func locate(_ call: LocationsInterface.LocateCall) async throws -> String {
     let provider = try provider(call.provider)
     guard let path = try await path(of: call.identifier, by: provider.identifier) else {
-      throw LocationsInterface.Failure.notFound("\(provider.name) has no document “\(call.identifier.prefix(80))”")
+      throw LocationsInterface.Failure.notFound(
+        "\(provider.name) has no document “\(call.identifier.cut(toBytes: 80))”")
     }
     return path
   }

@@ -3,6 +3,7 @@ internal import FileProviders
 internal import Folders
 internal import Foundation
 internal import Kernel
+internal import Paths
 internal import Wire
 
 #if canImport(Glibc)
@@ -132,10 +133,10 @@ final class ProviderExtensions: LoopMember {
           several: picker?.several)))
     let answer = try await wait.get().get()
     if let word = answer.error {
-      let reason = answer.reason.map { ": \($0.prefix(300))" } ?? ""
+      let reason = answer.reason.map { ": \($0.cut(toBytes: 300))" } ?? ""
+      let word = word.cut(toBytes: 60)
       throw ProviderFault(
-        word: String(word.prefix(60)), description: "\(provider.name) says \(word.prefix(60))\(reason)",
-        provider: provider.identifier)
+        word: word, description: "\(provider.name) says \(word)\(reason)", provider: provider.identifier)
     }
     return answer
   }

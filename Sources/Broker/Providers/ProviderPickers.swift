@@ -1,5 +1,6 @@
 internal import BrokerCore
 internal import FileProviders
+internal import Paths
 internal import Wire
 
 /// Providers' own pickers (`UIDocumentPickerExtensionViewController`): the provider answers with forms, and in the end with items of its
@@ -95,7 +96,7 @@ final class ProviderPickers {
     for item in chosen {
       guard let path = try await items.path(of: item, by: picker.provider.identifier) else {
         throw Self.fault(
-          picker.provider, "its picker answers with “\(item.prefix(80))”, which is no document of its own")
+          picker.provider, "its picker answers with “\(item.cut(toBytes: 80))”, which is no document of its own")
       }
       paths.append(path)
     }

@@ -97,15 +97,18 @@ final class SaveService {
     return try await replace(request, instance)
   }
 
-  /// Waits until the document's new name is on the disk: the app is answered when a crash cannot take its save back.
+  /// Waits until the document's new name is on the disk, and the version of its former content: the app is answered when a crash
+  /// can take neither back.
   ///
   /// A folder that may be changed and not read cannot be waited for.
   private func onDisk(
     _ reply: LauncherInterface.ReplaceReply, _ folder: Descriptor, _ grant: Grant, _ instance: Instance
   ) async throws -> LauncherInterface.ReplaceReply {
     guard reply.error == 0 else { return reply }
+    let table = versions.store.table
     _ = try await jobs.run(owner: instance.app.bundleIdentifier, subject: grant.id) { _ in
-      (try? Descriptor.open(".", below: folder, flags: [.read, .directory]).synchronizeFully()) != nil
+      try? table.synchronize()
+      return (try? Descriptor.open(".", below: folder, flags: [.read, .directory]).synchronizeFully()) != nil
     }
     return reply
   }
@@ -130,7 +133,7 @@ final class SaveService {
       ((try? self.saved(request, instance)) ?? nil) != nil
     } then: { outcome in
       switch outcome {
-      case .saved: taken.remove()
+      case .saved: taken.remove(reading: content)
       case .notAwaited, .failed: taken.giveBack(to: staging, as: request.temporary)
       }
       self.end(grant, instance)

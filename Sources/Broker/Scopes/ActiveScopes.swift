@@ -71,7 +71,7 @@ final class ActiveScopes: LoopMember {
     }
     if let misplaced {
       instance.sandbox.staging.discard(grant.id)
-      _ = leaks.outlived(Held(mount: misplaced), document, grant, instance)
+      _ = leaks.outlived(Held(mount: misplaced), document, grant, instance, within: SearchTime())
       throw KernelError("move_mount", "the app has renamed the place of \(name)", errno: .resourceBusy)
     }
     instance.scopes.shown[grant.id] = document
@@ -149,12 +149,16 @@ final class ActiveScopes: LoopMember {
 
   // MARK: Ends
 
-  /// - Parameter some: running apps; those of them that have started it lose it.
-  func endScopes(of grant: Grant, _ ending: GrantEnding, in some: [Instance], _ result: inout EndedGrant) {
+  /// - Parameters:
+  ///   - some: running apps; those of them that have started it lose it.
+  ///   - time: for the searches of all grants that end together.
+  func endScopes(
+    of grant: Grant, _ ending: GrantEnding, in some: [Instance], _ result: inout EndedGrant, within time: SearchTime
+  ) {
     #if AMBIT_MUTANTS
       if Mutant.revokeLeavesMount.isActive { return }
       if Mutant.revokeOneLaunch.isActive, some.count > 1 {
-        return endScopes(of: grant, ending, in: Array(some.prefix(1)), &result)
+        return endScopes(of: grant, ending, in: Array(some.prefix(1)), &result, within: time)
       }
     #endif
     for instance in some where instance.scopes.owners.isActive(grant.id) {
@@ -171,7 +175,7 @@ final class ActiveScopes: LoopMember {
           ])
         }
         events.tell(instance, .scopeEnded, grant.id, cause: ending.how)
-        let left = leaks.outlived(held, document, grant, instance)
+        let left = leaks.outlived(held, document, grant, instance, within: time)
         result.outlived += left.holds
         if left.killed { result.killed = true }
       } catch {
@@ -205,7 +209,9 @@ final class ActiveScopes: LoopMember {
   }
 
   /// A process has ended, and others of its sandbox go on: its scopes end, and its slots come back (`TOK-11`).
-  func ended(_ pid: Int32, of instance: Instance) {
+  ///
+  /// - Parameter time: for the searches of all processes that end together.
+  func ended(_ pid: Int32, of instance: Instance, within time: SearchTime) {
     guard let process = instance.scopes.processes.removeValue(forKey: pid) else { return }
     #if AMBIT_MUTANTS
       if Mutant.endUnnoticed.isActive { return }
@@ -227,7 +233,7 @@ final class ActiveScopes: LoopMember {
           detail: AuditEvent.facts(holder, process.inside)))
       // With the sandbox its mounts go, and cannot be taken away any more.
       if let failure, !instance.process.processHasEnded { cannotHide(grant, instance, .scopeEnded, failure) }
-      _ = leaks.outlived(held, document, grant, instance)
+      _ = leaks.outlived(held, document, grant, instance, within: time)
     }
   }
 

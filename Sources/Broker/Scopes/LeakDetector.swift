@@ -37,12 +37,13 @@ final class LeakDetector {
   /// - Parameters:
   ///   - held: as ``ActiveScopes/hide(_:_:atOnce:)`` answers it.
   ///   - instance: the launch whose scope has ended; it may be over itself.
+  ///   - time: for the searches of all documents that end together. Without any left the findings are incomplete.
   func outlived(
-    _ held: Held, _ document: FoundDocument?, _ grant: Grant?, _ instance: Instance
+    _ held: Held, _ document: FoundDocument?, _ grant: Grant?, _ instance: Instance, within time: SearchTime
   ) -> (holds: [Hold], killed: Bool) {
     let watched = sessions.watchingApps.contains(instance.app.bundleIdentifier)
     guard held.mount != nil || held.isElsewhere || watched, let document else { return ([], false) }
-    let found = search(held, document, instance, watched: watched)
+    let found = search(held, document, instance, watched: watched, within: time)
     if found.holds.isEmpty, found.isComplete, found.sends.isEmpty {
       // A mount in a folder keeps it in use as well, and the kernel does not tell one from the other.
       guard let mount = held.mount, mount.inner.isEmpty else { return ([], false) }
@@ -83,7 +84,9 @@ final class LeakDetector {
 
   /// Looks through the launch whose scope has ended, and through all others where something of the document is in use: descriptors can
   /// be sent through a socket in a container, which all launches of an app share.
-  private func search(_ held: Held, _ document: FoundDocument, _ instance: Instance, watched: Bool) -> Outlived {
+  private func search(
+    _ held: Held, _ document: FoundDocument, _ instance: Instance, watched: Bool, within time: SearchTime
+  ) -> Outlived {
     var all = Outlived()
     if let table = instance.sandbox.table.folder, !instance.process.processHasEnded {
       let watches = watched && !reaches(document, instance)
@@ -92,7 +95,7 @@ final class LeakDetector {
         mount: held.mount, anyMount: held.isElsewhere, mappings: held.mount != nil || held.isElsewhere,
         watches: watches,
         sends: watches)
-      let found = HeldFiles(table).holds(question, of: document.descriptor)
+      let found = HeldFiles(table, within: time).holds(question, of: document.descriptor)
       all.holds = found.holds
       all.isComplete = found.isComplete
       if found.sends { all.sends.append(instance) }
@@ -105,21 +108,22 @@ final class LeakDetector {
       if reaches, held.mount != nil { other.scopes.elsewhere.insert(document.identity) }
       let question = HeldFiles.Question(
         mount: held.mount, mappings: held.mount != nil && !reaches, watches: watched && !reaches, sends: true)
-      look(question, document, in: other, &all)
+      look(question, document, in: other, &all, within: time)
     }
     // Another app has no way to it but one that its user makes, as by a socket for a standard stream.
     guard held.mount != nil, all.holds.isEmpty, all.sends.isEmpty else { return all }
     for other in others where other.app.bundleIdentifier != instance.app.bundleIdentifier {
-      look(.init(mount: held.mount, mappings: false), document, in: other, &all)
+      look(.init(mount: held.mount, mappings: false), document, in: other, &all, within: time)
     }
     return all
   }
 
   private func look(
-    _ question: HeldFiles.Question, _ document: FoundDocument, in other: Instance, _ all: inout Outlived
+    _ question: HeldFiles.Question, _ document: FoundDocument, in other: Instance, _ all: inout Outlived,
+    within time: SearchTime
   ) {
     guard let table = other.sandbox.table.folder, question.mount != nil || question.watches else { return }
-    let found = HeldFiles(table).holds(question, of: document.descriptor)
+    let found = HeldFiles(table, within: time).holds(question, of: document.descriptor)
     for var hold in found.holds {
       hold.instance = other.id
       all.holds.append(hold)

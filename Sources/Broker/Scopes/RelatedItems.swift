@@ -128,7 +128,9 @@ final class RelatedItems {
   // MARK: Ends
 
   /// A presenter has left. With the last one the item goes.
-  func leave(_ presenter: Int) {
+  ///
+  /// - Parameter time: for the searches of all presenters that leave together.
+  func leave(_ presenter: Int, within time: SearchTime = SearchTime()) {
     guard let former = presented.removeValue(forKey: presenter) else { return }
     let (instance, id) = (former.instance, former.grant)
     instance.scopes.related[id]?[former.name]?.presenters.remove(presenter)
@@ -136,7 +138,7 @@ final class RelatedItems {
     let grant = (try? grants.grant(id)) ?? nil
     do throws(KernelError) {
       let busy = try hide(former.name, item, of: id, instance)
-      _ = leaks.outlived(Held(mount: busy), item.document, grant, instance)
+      _ = leaks.outlived(Held(mount: busy), item.document, grant, instance, within: time)
     } catch { end(instance, because: error) }
   }
 

@@ -81,7 +81,7 @@ final class ScopeOwnership {
   private func known(_ pid: Int32, _ instance: Instance) -> SandboxProcess? {
     guard let known = instance.scopes.processes[pid] else { return nil }
     guard known.hasEnded else { return known }
-    scopes.ended(pid, of: instance)
+    scopes.ended(pid, of: instance, within: SearchTime())
     return nil
   }
 
@@ -102,12 +102,12 @@ final class ScopeOwnership {
 }
 
 extension Instance {
-  /// How many holders a refusal names, in the answer and in the log: the oldest. An app that has thousands, and goes on starting,
-  /// would else fill both.
+  /// How many holders an answer names, and a refusal in the log: the oldest. An app that has thousands, and goes on starting or
+  /// asking, would else fill both.
   static let mostNamed = 256
 
   /// A process's scopes, as it or its user reads of them.
-  func holders(of process: SandboxProcess?, most: Int = .max) -> [HolderMessage] {
+  func holders(of process: SandboxProcess?, most: Int) -> [HolderMessage] {
     guard let process else { return [] }
     return scopes.owners.holders(of: process.pid).prefix(most).map { holder in
       let name = scopes.exposed[holder.grant]?.name ?? ""

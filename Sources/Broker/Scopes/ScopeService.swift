@@ -72,9 +72,12 @@ final class ScopeService {
       return Answer(try await hostPath(try AccessInterface.ScopeCall(json: call.parameters).scope, for: instance).json)
     default:
       let request = try AccessInterface.StatusCall(json: call.parameters)
-      let holders = instance.holders(of: ownership.knownOwner(Caller(call, for: request.process), instance))
+      let process = ownership.knownOwner(Caller(call, for: request.process), instance)
       return Answer(
-        AccessInterface.StatusReply(used: holders.count, limit: instance.scopes.owners.limit, holders: holders).json)
+        AccessInterface.StatusReply(
+          used: process.map { instance.scopes.owners.used(by: $0.pid) } ?? 0, limit: instance.scopes.owners.limit,
+          holders: instance.holders(of: process, most: Instance.mostNamed)
+        ).json)
     }
   }
 
@@ -122,7 +125,7 @@ final class ScopeService {
     #endif
     return Attempt(
       grant: grant, exposure: instance.scopes.exposed[grant.id] ?? .init(name: grant.name, how: grant.origin.rawValue),
-      process: try ownership.owner(asking, instance), caller: caller.map { String($0.prefix(200)) },
+      process: try ownership.owner(asking, instance), caller: caller?.cut(toBytes: 200),
       instance: instance)
   }
 
@@ -331,7 +334,7 @@ final class ScopeService {
       try trail.decide([
         AuditEvent(.stop, .allowed, instance, grant: grant, detail: Self.facts(instance, process, nil, nil, 0))
       ])
-      _ = leaks.outlived(held, document, grant, instance)
+      _ = leaks.outlived(held, document, grant, instance, within: SearchTime())
       // When the app is told that the scope is stopped, the files that belong to the document are beside it.
       try await sidecars.settled(grants: [id])
       return 0

@@ -75,10 +75,11 @@ final class SessionEnder: LoopMember {
     _ = try? trail.append(events)
     FaultPoint.ended.pass()
     // It may have sent its descriptors to another launch.
-    for (held, document, grant) in held { _ = leaks.outlived(held, document, grant, instance) }
+    let time = SearchTime()
+    for (held, document, grant) in held { _ = leaks.outlived(held, document, grant, instance, within: time) }
     sessions.forgetWatches(of: instance.app.bundleIdentifier)
     try? grants.flushUses()
-    revoker.endLaunches([instance.id])
+    revoker.endLaunches([instance.id], within: time)
     if instance.picker.prompts != nil || awaitsLauncher(of: instance) {
       sessions.ended[instance.id] = instance
     } else {

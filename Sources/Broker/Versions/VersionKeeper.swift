@@ -77,7 +77,7 @@ final class VersionKeeper {
     _ grant: Grant?, writer: String? = nil
   ) throws -> KeptVersion {
     let version = KeptVersion(
-      id: Grant.makeID(), name: former.path.lastPathName, place: former.path, modified: filled.modified,
+      id: former.draft.id, name: former.path.lastPathName, place: former.path, modified: filled.modified,
       kept: clock.realtime, app: former.app, device: writer ?? device, size: filled.size,
       isPackage: former.draft.isPackage, cause: former.cause, isUnresolved: former.cause == .conflict)
     do { try trail.decide([event("kept", version, at: former.path, instance, grant: grant)]) } catch {
@@ -102,8 +102,43 @@ final class VersionKeeper {
     let isDone: Void? = try await jobs.run(owner: app ?? "versions", subject: "version \(document.identity.inode)") {
       former.fill(while: $0.beat)
     }
-    guard isDone != nil else { throw KernelError("copy", "the file system does not answer", errno: .ioError) }
-    return try commit(former, try former.filled.get(), of: document.identity, instance, grant, writer: writer)
+    guard isDone != nil else {
+      store.discard(former.draft)
+      throw KernelError("copy", "the file system does not answer", errno: .ioError)
+    }
+    let version = try commit(former, try former.filled.get(), of: document.identity, instance, grant, writer: writer)
+    try await synchronize(for: app)
+    return version
+  }
+
+  /// Waits until the table's last changes are on the disk: before that none of them is promised.
+  func synchronize(for app: String?) async throws {
+    let table = store.table
+    let outcome = try await jobs.run(owner: "table of versions for \(app ?? "the user")", subject: "") { _ in
+      Result { () throws(KernelError) in try table.synchronize() }
+    }
+    guard let outcome else { throw KernelError("fdatasync", "the table of versions", errno: .ioError) }
+    try outcome.get()
+  }
+
+  /// The same where no client waits for it.
+  private func synchronizeLater() {
+    let table = store.table
+    jobs.start(owner: "versions", subject: "table") { _ in
+      try? table.synchronize()
+      return ()
+    } then: { (_: Void?) in
+    }
+  }
+
+  /// The files in a version of a package, by their paths in it.
+  func paths(in version: KeptVersion, for app: String?) async throws -> [String] {
+    let folder = try store.open(version)
+    let listed = try await jobs.run(owner: "contents for \(app ?? "the user")", subject: version.id) { heartbeat in
+      Result { () throws(KernelError) in try PackageListing.paths(in: folder, while: heartbeat.beat) }
+    }
+    guard let listed else { throw KernelError("getdents64", "a version", errno: .ioError) }
+    return try listed.get()
   }
 
   /// The host has replaced a document: its former content is there for as long as its file is open.
@@ -120,7 +155,8 @@ final class VersionKeeper {
       content.fill(while: $0.beat)
     } then: {
       (isDone: Void?) in
-      if isDone != nil { self.settle(content, of: document) }
+      guard isDone != nil else { return self.store.discard(content.draft) }
+      if self.settle(content, of: document) != nil { self.synchronizeLater() }
     }
   }
 
@@ -145,7 +181,10 @@ final class VersionKeeper {
       jobs.start(owner: "versions", subject: subject) { _ in
         content.synchronize()
       } then: { (isDone: Void?) in
-        guard isDone != nil, let version = self.settle(content, of: document.identity), let stamp else { return }
+        guard isDone != nil else { return self.store.discard(content.draft) }
+        guard let version = self.settle(content, of: document.identity) else { return }
+        self.synchronizeLater()
+        guard let stamp else { return }
         if self.overwritten.count >= Self.mostStamps { self.overwritten = [:] }
         self.overwritten[document.identity] = (stamp, version)
       }
@@ -159,7 +198,9 @@ final class VersionKeeper {
     jobs.start(owner: "versions", subject: subject) {
       content.copy(while: $0.beat)
     } then: { (isDone: Void?) in
-      if isDone == nil { then() } else { bringToDisk() }
+      guard isDone == nil else { return bringToDisk() }
+      self.store.discard(content.draft)
+      then()
     }
   }
 

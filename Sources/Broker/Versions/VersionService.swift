@@ -17,9 +17,6 @@ final class VersionService {
   private let grants: GrantStore
   private let trail: AuditTrail
 
-  /// Files that `Contents` names at most.
-  private static let most = 10_000
-
   init(_ items: CoordinatedItems, _ keeper: VersionKeeper, _ grants: GrantStore, _ trail: AuditTrail) {
     (self.items, self.keeper, self.grants, self.trail) = (items, keeper, grants, trail)
   }
@@ -33,13 +30,7 @@ final class VersionService {
         VersionsInterface.ListReply(versions: try versions(of: item, instance).map(VersionsInterface.Version.init)))
     case "Keep": return Answer(try await keep(try VersionsInterface.KeepCall(json: call.parameters), instance))
     case "Contents":
-      let version = try version(try VersionsInterface.ContentsCall(json: call.parameters).version, instance).version
-      guard version.isPackage else { return Answer(VersionsInterface.ContentsReply(paths: [version.name])) }
-      var paths: [String] = []
-      try Self.unavailable { () throws(KernelError) in
-        try Self.list(try keeper.store.open(version), "", &paths, depth: 64)
-      }
-      return Answer(VersionsInterface.ContentsReply(paths: paths))
+      return Answer(try await contents(try VersionsInterface.ContentsCall(json: call.parameters), instance))
     case "Open": return try open(try VersionsInterface.OpenCall(json: call.parameters), instance)
     case "Remove":
       let id = try VersionsInterface.RemoveCall(json: call.parameters).version
@@ -47,12 +38,14 @@ final class VersionService {
       try record(found, "removed", instance)
       try keeper.store.remove(id)
       keeper.onChange(found.path, id, .versionLost)
+      try await synchronize(instance)
     default:
       let id = try VersionsInterface.ResolveCall(json: call.parameters).version
       let found = try writable(id, instance)
       try record(found, "resolved", instance)
       try keeper.store.resolve(id)
       keeper.onChange(found.path, id, .conflictResolved)
+      try await synchronize(instance)
     }
     return Answer([:])
   }
@@ -148,11 +141,32 @@ final class VersionService {
     do {
       let kept = try await keeper.keep(
         item.document, at: item.path, cause, by: instance, grant: item.grant,
-        of: instance == nil ? call.device.map { String($0.prefix(100)) } : nil)
+        of: instance == nil ? call.device?.cut(toBytes: 100) : nil)
       return .init(version: .init(kept))
     } catch let error as KernelError { throw VersionsInterface.Failure.notKept("\(error)") } catch let error
       as StateError
     { throw VersionsInterface.Failure.notKept("\(error)") }
+  }
+
+  /// A change is answered when no power failure takes it back.
+  private func synchronize(_ instance: Instance?) async throws {
+    do { try await keeper.synchronize(for: instance?.app.bundleIdentifier) } catch let error as KernelError {
+      throw Self.unavailable(error)
+    }
+  }
+
+  private func contents(
+    _ call: VersionsInterface.ContentsCall, _ instance: Instance?
+  ) async throws -> VersionsInterface.ContentsReply {
+    let version = try version(call.version, instance).version
+    guard version.isPackage else { return .init(paths: [version.name]) }
+    let paths: [String]
+    do { paths = try await keeper.paths(in: version, for: instance?.app.bundleIdentifier) } catch let error
+      as KernelError
+    { throw Self.unavailable(error) }
+    // The document may have been withdrawn meanwhile.
+    _ = try self.version(call.version, instance)
+    return .init(paths: paths)
   }
 
   private func open(_ call: VersionsInterface.OpenCall, _ instance: Instance?) throws -> Answer {
@@ -181,25 +195,12 @@ final class VersionService {
     try trail.decide([keeper.event(act, found.version, at: nil, instance, grant: found.grant)])
   }
 
-  private static func list(
-    _ folder: Descriptor, _ prefix: String, _ paths: inout [String], depth: Int
-  ) throws(KernelError) {
-    for entry in try DirectoryReader.entries(of: folder, limit: most).sorted(by: { $0.name < $1.name }) {
-      guard paths.count < most, depth > 0 else { throw KernelError("open", entry.name, errno: .argListTooLong) }
-      let path = prefix.isEmpty ? entry.name : "\(prefix)/\(entry.name)"
-      let item = try Descriptor.open(entry.name, below: folder, flags: .place)
-      switch try item.status().kind {
-      case .regular: paths.append(path)
-      case .directory: try list(item, path, &paths, depth: depth - 1)
-      case .symlink, .other: break
-      }
-    }
+  private static func unavailable<Value>(_ body: () throws(KernelError) -> Value) throws -> Value {
+    do { return try body() } catch { throw unavailable(error) }
   }
 
-  private static func unavailable<Value>(_ body: () throws(KernelError) -> Value) throws -> Value {
-    do { return try body() } catch {
-      throw VersionsInterface.Failure.unavailable("\(error.errno) (\(error.errno.symbol))")
-    }
+  private static func unavailable(_ error: KernelError) -> any Error {
+    VersionsInterface.Failure.unavailable("\(error.errno) (\(error.errno.symbol))")
   }
 }
 

@@ -105,6 +105,13 @@ struct ambit_place {
   int is_folder, is_socket;
 };
 int ambit_stat_mount(int folder, const char *name, struct ambit_place *result);
+/* An entry of a process's table of descriptors (/proc/PID/fd) that is a socket, or that its text says to have no name: 1; 0: anything
+   else. No server is asked for it (AT_STATX_DONT_SYNC). Of a socket only the inode is told. */
+struct ambit_open_file {
+  uint64_t device, inode, blocks, links;
+  int is_socket;
+};
+int ambit_unnamed_file_of(int table, const char *name, struct ambit_open_file *result);
 /* The number of the mount that a name leads to, without following a link at its end. */
 int64_t ambit_mount_of(int folder, const char *name);
 /* getdents64(2): some more entries of a folder, as the kernel lays them out; 0 at the end. */

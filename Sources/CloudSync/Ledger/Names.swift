@@ -19,8 +19,9 @@ enum Names {
     var (stem, suffix) = split(name)
     // "Letter 2" counts on from 2, so that names do not grow.
     var number = 2
+    // A longer number belongs to the name.
     if let space = stem.lastIndex(of: " "), space != stem.startIndex, let old = Int(stem[stem.index(after: space)...]),
-      old >= 2, old < Int.max
+      (2..<10_000).contains(old)
     {
       stem = stem[..<space]
       number = old + 1

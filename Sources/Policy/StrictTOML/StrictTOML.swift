@@ -1,3 +1,4 @@
+internal import Paths
 internal import TOMLKit
 
 /// Reads TOML of which every key has to be known.
@@ -28,6 +29,11 @@ package enum StrictTOML {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw SourceError(
         file: file, position: .firstDamage(in: bytes), message: "the text is not UTF-8; save the file as UTF-8")
+    }
+    if text.hasLongMarkRow {
+      throw SourceError(
+        file: file, position: .start,
+        message: "the file has more than 128 combining marks in a row; is it the right one?")
     }
     if let zero = bytes.firstIndex(of: 0) {
       throw SourceError(

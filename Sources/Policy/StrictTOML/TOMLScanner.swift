@@ -25,6 +25,8 @@ struct TOMLScanner {
 
   /// How deep a document may be nested.
   static let maximumDepth = 32
+  /// Bytes of a key. The paths that are made of keys are looked up for each line.
+  static let longestKey = 256
 
   private let text: [UInt8]
   private var offset = 0
@@ -173,6 +175,9 @@ struct TOMLScanner {
         while let byte = peek, Self.isBare(byte) { advance() }
         guard offset > from else { throw unexpected("a key") }
         parts.append((String(decoding: text[from..<offset], as: UTF8.self), start))
+      }
+      guard parts.last?.name.utf8.count ?? 0 <= Self.longestKey else {
+        throw invalid(start, "a key is longer than \(Self.longestKey) bytes; is it the right file?")
       }
       skipSpaces()
       guard peek == UInt8(ascii: ".") else { return parts }

@@ -33,7 +33,11 @@ package struct LimitExcess: Equatable, Sendable, CustomStringConvertible {
   /// As the end of a sentence that begins with the app's end.
   package var description: String {
     // More than can be counted.
-    if value == .max { return "its container has folders so deep that nobody can count what is in them" }
+    if value == .max {
+      return limit == .memory
+        ? "its processes have so many files open that its memory cannot be counted"
+        : "its container has folders so deep, or its processes so many files open, that its space cannot be counted"
+    }
     if limit == .reserve {
       return
         "its container grew by \(Self.bytes(value)), and less than \(Self.bytes(ceiling)) of its disk were left, which are kept "

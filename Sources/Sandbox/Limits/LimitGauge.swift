@@ -63,7 +63,8 @@ package struct LimitGauge: Sendable {
   /// - Parameter cost: nanoseconds that it took.
   /// - Returns: whether it exceeds the ceiling.
   package mutating func isExceeded(by value: Int, cheap: Int, now: Int64, cost: Int64 = 0) -> Bool {
-    known = value
+    // More than can be counted is the greatest number, and growth is added to this one.
+    known = min(value, .max / 2)
     reference = cheap
     last = (cheap, now)
     isMeasured = true

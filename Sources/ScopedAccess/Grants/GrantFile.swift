@@ -114,6 +114,7 @@ enum GrantFile {
       _ = try db.makeStatement(sql: "SELECT bundleIdentifier, browsable, publicScope, version FROM sharedDocuments")
       _ = try db.makeStatement(sql: "SELECT bundleIdentifier, program, subject, allowed FROM entitlementAnswer")
       _ = try db.makeStatement(sql: "SELECT bundleIdentifier, identity, changed FROM inboxDocument")
+      _ = try db.makeStatement(sql: "SELECT bundleIdentifier, identity, parent, time FROM withdrawal")
     } catch let error as DatabaseError {
       throw StateError("it is damaged: \(error.message ?? "its tables are not as they were made")")
     }
@@ -162,6 +163,18 @@ enum GrantFile {
             identity BLOB NOT NULL,
             changed INTEGER NOT NULL,
             PRIMARY KEY (bundleIdentifier, identity)
+          ) WITHOUT ROWID
+          """)
+    }
+    migrator.registerMigration("4: documents that the user has taken from apps") { db in
+      try db.execute(
+        sql: """
+          CREATE TABLE withdrawal (
+            bundleIdentifier TEXT NOT NULL,
+            identity BLOB NOT NULL,
+            parent TEXT NOT NULL,
+            time INTEGER NOT NULL,
+            PRIMARY KEY (bundleIdentifier, identity, parent)
           ) WITHOUT ROWID
           """)
     }

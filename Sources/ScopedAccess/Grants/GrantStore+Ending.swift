@@ -388,6 +388,7 @@ extension GrantStore {
       sql: "INSERT OR REPLACE INTO removedApp (bundleIdentifier, removed) VALUES (?, ?)", arguments: [app, time])
     try db.execute(sql: "DELETE FROM sharedDocuments WHERE bundleIdentifier = ?", arguments: [app])
     try db.execute(sql: "DELETE FROM inboxDocument WHERE bundleIdentifier = ?", arguments: [app])
+    try db.execute(sql: "DELETE FROM withdrawal WHERE bundleIdentifier = ?", arguments: [app])
     try db.execute(sql: "DELETE FROM entitlementAnswer WHERE bundleIdentifier = ?", arguments: [app])
     try db.execute(sql: "DELETE FROM appIdentity WHERE bundleIdentifier = ?", arguments: [app])
   }

@@ -9,6 +9,8 @@ package struct LookupQueue: Sendable {
     package let id: Int
     package let owner: String
     package let queueKey: String?
+    /// A walk through one folder. An app can ask for any number of these, each for a file that it has deleted.
+    package let isInFolder: Bool
     /// When it is given up, whether it was begun or not.
     package let due: Int64
   }
@@ -17,6 +19,7 @@ package struct LookupQueue: Sendable {
   package static let patience: Int64 = 10_000_000_000
   /// At a time, with those that were given up and have not come back.
   static let mostLocal = 3
+  static let mostInFolders = 1
   static let mostOfKey = 2
   static let mostOfKeys = 12
   static let mostWaiting = 8192
@@ -31,11 +34,13 @@ package struct LookupQueue: Sendable {
   package init() {}
 
   /// - Returns: `nil` if it is given up at once: in its queueKey others have not come back, or too much waits.
-  package mutating func add(owner: String, queueKey: String?, at now: Int64) -> Job? {
+  package mutating func add(
+    owner: String, queueKey: String?, isInFolder: Bool = false, at now: Int64
+  ) -> Job? {
     if let queueKey, stuck.contains(where: { running[$0]?.queueKey == queueKey }) { return nil }
     guard waiting.count < Self.mostWaiting else { return nil }
     last += 1
-    let job = Job(id: last, owner: owner, queueKey: queueKey, due: now + Self.patience)
+    let job = Job(id: last, owner: owner, queueKey: queueKey, isInFolder: isInFolder, due: now + Self.patience)
     waiting.append(job)
     return job
   }
@@ -46,9 +51,12 @@ package struct LookupQueue: Sendable {
     let busy = Set(running.values.filter { !stuck.contains($0.id) }.map(\.owner))
     let byKey = running.values.reduce(into: [String?: Int]()) { $0[$1.queueKey, default: 0] += 1 }
     let inKeys = running.count - (byKey[nil] ?? 0)
+    let mayWalk = running.values.count { $0.queueKey == nil && $0.isInFolder } < Self.mostInFolders
     let index = waiting.firstIndex { job in
       guard !busy.contains(job.owner) else { return false }
-      guard let queueKey = job.queueKey else { return byKey[nil, default: 0] < Self.mostLocal }
+      guard let queueKey = job.queueKey else {
+        return byKey[nil, default: 0] < Self.mostLocal && (mayWalk || !job.isInFolder)
+      }
       return byKey[queueKey, default: 0] < Self.mostOfKey && inKeys < Self.mostOfKeys
     }
     guard let index else { return nil }

@@ -35,7 +35,17 @@ package struct TakenFile: Sendable {
   package func open() throws(KernelError) -> Descriptor { try file.reopened(.read) }
 
   /// When its content was copied.
-  package func remove() { try? area.removeFile(name) }
+  ///
+  /// - Parameter content: open for reading, where it still is.
+  package func remove(reading content: Descriptor? = nil) {
+    // An open file stays whole: what takes long for a large one is to free its blocks when it is closed last.
+    try? area.removeFile(name)
+    guard let size = try? file.status().size, size > Self.large else { return }
+    DirectoryReaper.shared.close([file, content].compactMap { $0 })
+  }
+
+  /// Bytes of a file that is closed by a thread.
+  private static let large: UInt64 = 64 << 20
 
   /// Gives the app its file back; it is removed where another one has its name by now.
   package func giveBack(to folder: Descriptor, as former: String) {

@@ -13,7 +13,7 @@ package final class Staging {
   private let hostID: UInt32?
   private var made: Descriptor?
   private var folders: [String: Descriptor] = [:]
-  /// Files and folders that are removed at a time: a process inside may go on making more.
+  /// Files and folders that the reaper removes at a time: a process inside may go on making more.
   private static let most = 1_000_000
 
   /// - Parameters:
@@ -98,7 +98,8 @@ package final class Staging {
   package func discard(_ grant: String) {
     guard let folder = folders.removeValue(forKey: grant), let area = made else { return }
     if DirectoryReaper.isLittle(folder) {
-      _ = try? folder.removeContents(most: Self.most)
+      // It was little a moment ago, and a process inside may be making more.
+      _ = try? folder.removeContents(most: DirectoryReaper.few)
       if (try? area.removeDirectory(grant)) != nil { return }
     }
     // It is much, or a process inside is still in it and making more: then it goes with the instance at the latest.
@@ -121,15 +122,8 @@ package final class Staging {
   fileprivate static let oldPrefix = ".old-"
 
   fileprivate static func remove(_ instance: String, _ area: Descriptor, from parent: Descriptor) {
-    let folders = (try? DirectoryReader.entries(of: area)) ?? []
-    let isLittle = folders.allSatisfy { entry in
-      entry.kind != .directory
-        || (try? Descriptor.open(entry.name, below: area, flags: [.path, .directory, .noFollow])).map(
-          DirectoryReaper.isLittle)
-          == true
-    }
-    if isLittle {
-      _ = try? area.removeContents(most: Self.most)
+    if DirectoryReaper.isLittle(area) {
+      _ = try? area.removeContents(most: DirectoryReaper.few)
       if (try? parent.removeDirectory(instance)) != nil { return }
     }
     guard let old = outOfTheWay(instance, in: parent) else { return }

@@ -15,7 +15,7 @@ package struct KeptVersion: Sendable, Equatable {
   /// The app that has replaced it; `nil`: another program.
   package let app: String?
   package let device: String
-  /// Bytes.
+  /// Bytes; of a package those of its files, and 4 KiB for each entry.
   package let size: UInt64
   package let isPackage: Bool
   package let cause: Cause
@@ -40,6 +40,8 @@ package struct VersionRules: Sendable, Equatable {
   package var total: UInt64 = 1 << 30
   /// Bytes of the versions that one app has kept or left: no app takes the room of the others, also not with conflicts.
   package var ofApp: UInt64 = 256 << 20
+  /// Bytes of the unresolved conflicts of one app: they never give way.
+  package var conflictsOfApp: UInt64 = 128 << 20
   /// Versions that one app has kept or left, empty ones too.
   package var mostOfApp = 2000
   /// Versions of one document.
@@ -48,6 +50,9 @@ package struct VersionRules: Sendable, Equatable {
   package var burst: Int64 = 60_000_000_000
 
   package init() {}
+
+  /// Bytes of all unresolved conflicts: the rest stays for contents that saves replace.
+  package var conflicts: UInt64 { total / 2 }
 
   /// Whether a save leaves a version.
   ///
@@ -63,13 +68,20 @@ package struct VersionRules: Sendable, Equatable {
   /// - Parameters:
   ///   - size: bytes of the new one.
   ///   - app: its app; `nil`: another program.
+  ///   - isConflict: it is an unresolved conflict.
   ///   - document: the versions of its document.
   ///   - all: the versions of all documents, with those.
   /// - Returns: `nil`: there is no room for it.
   package func removals(
-    for size: UInt64, by app: String?, of document: [KeptVersion], among all: [KeptVersion]
+    for size: UInt64, by app: String?, isConflict: Bool = false, of document: [KeptVersion], among all: [KeptVersion]
   ) -> [String]? {
     guard size <= largest else { return nil }
+    if isConflict {
+      let unresolved = all.filter(\.isUnresolved)
+      let sum = unresolved.reduce(0) { $0 + $1.size }
+      let sumOfApp = unresolved.reduce(0) { $0 + ($1.app == app ? $1.size : 0) }
+      guard sum + size <= conflicts, app == nil || sumOfApp + size <= conflictsOfApp else { return nil }
+    }
     var gone: [String] = []
     var remaining = all.filter { !$0.isUnresolved }.sorted { ($0.kept, $0.id) < ($1.kept, $1.id) }
     var countOfApp = all.count { $0.app == app }

@@ -12,26 +12,33 @@ internal import SystemPackage
 /// follow (``succeed(_:by:)``).
 package final class VersionStore {
   private let database: DatabaseQueue
+  /// The loop writes here, and does not wait for the disk: a thread does, before a change is promised.
+  package let table: VersionTable
+  private let checkpointer: Checkpointer
+  private let removals: VersionRemovals
   /// The folder of the contents, each under its version's identifier.
   private let folder: Descriptor
   package let rules: VersionRules
   /// Of any document; `nil`: the table may have changed since.
   private let areThereConflicts = Mutex<Bool?>(nil)
 
-  private static let beginning = ".new-"
-
   /// - Parameters:
   ///   - path: the table's file.
   ///   - contents: an existing folder of the user's alone.
   package init(path: String, contents: String, rules: VersionRules = VersionRules()) throws {
     self.rules = rules
+    table = VersionTable(path: path)
+    checkpointer = Checkpointer(path)
     folder = try Descriptor.open(contents, flags: [.read, .directory, .noFollow])
+    removals = VersionRemovals(of: table, in: folder, most: rules.total)
     var configuration = Configuration()
     configuration.busyMode = .timeout(5)
     configuration.prepareDatabase { db in
       try db.execute(sql: "PRAGMA trusted_schema = OFF")
       try db.execute(sql: "PRAGMA journal_mode = WAL")
-      try db.execute(sql: "PRAGMA synchronous = FULL")
+      try db.execute(sql: "PRAGMA synchronous = NORMAL")
+      // Pages. Long before that many are in the journal it is moved by a thread (Checkpointer).
+      try db.execute(sql: "PRAGMA wal_autocheckpoint = 10000")
       try db.execute(sql: "PRAGMA foreign_keys = ON")
     }
     do {
@@ -43,6 +50,8 @@ package final class VersionStore {
     }
     try clear()
   }
+
+  deinit { checkpointer.close() }
 
   private static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
@@ -74,9 +83,8 @@ package final class VersionStore {
   /// Removes contents that no version has: a broker died while it kept or removed one.
   private func clear() throws {
     let known = Set(try database.read { db in try String.fetchAll(db, sql: "SELECT id FROM version") })
-    for entry in try DirectoryReader.entries(of: folder) where !known.contains(entry.name) {
-      remove(contents: entry.name)
-    }
+    removals.remove(
+      try DirectoryReader.entries(of: folder).map(\.name).filter { !known.contains($0) }, size: 0)
   }
 
   // MARK: Asking
@@ -148,7 +156,10 @@ package final class VersionStore {
   }
 
   private func change<Value>(_ body: (Database) throws -> Value) throws -> Value {
-    defer { areThereConflicts.withLock { $0 = nil } }
+    defer {
+      areThereConflicts.withLock { $0 = nil }
+      checkpointer.note()
+    }
     return try database.write(body)
   }
 
@@ -156,13 +167,17 @@ package final class VersionStore {
 
   /// Begins to keep a content. Its content is copied by any thread, and then it is added.
   ///
-  /// - Parameter open: the document, where it is open for reading already and must not be opened again.
-  package func draft(of document: FoundDocument, open: Descriptor? = nil) -> VersionDraft {
-    VersionDraft(
-      document: document, open: open, folder: folder, name: Self.beginning + Grant.makeID(), largest: rules.largest)
+  /// - Parameters:
+  ///   - open: the document, where it is open for reading already and must not be opened again.
+  ///   - id: of the version.
+  package func draft(
+    of document: FoundDocument, open: Descriptor? = nil, id: String = Grant.makeID()
+  ) -> VersionDraft {
+    VersionDraft(id, of: document, open: open, in: folder, largest: rules.largest, besides: removals)
   }
 
-  /// Adds a version whose content is there. What has to make room for it goes.
+  /// Adds a version whose content is on the disk; it has its draft's identifier. What has to make room for it goes. The version
+  /// survives a power failure when the ``table`` is on the disk too.
   ///
   /// - Parameter document: the document that it is a version of: the same file, or the one that has taken its place.
   /// - Throws: `StateError` if there is no room; the content is removed then.
@@ -171,20 +186,20 @@ package final class VersionStore {
   ) throws {
     let key = document.stored
     do {
-      let gone = try change { db -> [String] in
+      let gone = try change { db -> [KeptVersion] in
         let number = try Self.number(db, key, version.place)
         let all = try Row.fetchAll(db, sql: "SELECT * FROM version").compactMap(KeptVersion.init(row:))
         let own = try Row.fetchAll(db, sql: "SELECT * FROM version WHERE document = ?", arguments: [number])
           .compactMap(KeptVersion.init(row:))
-        guard let gone = rules.removals(for: version.size, by: version.app, of: own, among: all) else {
+        let removed = rules.removals(
+          for: version.size, by: version.app, isConflict: version.isUnresolved, of: own, among: all)
+        guard let removed else {
           throw StateError(
             "it has \(version.size) bytes. A version has \(rules.largest) at most, those of an app \(rules.ofApp), all "
-              + "together \(rules.total); unresolved conflicts stay")
+              + "together \(rules.total); unresolved conflicts stay, and have \(rules.conflictsOfApp) of an app and "
+              + "\(rules.conflicts) together")
         }
-        for id in gone { try db.execute(sql: "DELETE FROM version WHERE id = ?", arguments: [id]) }
-        // Before the row: content without a row is removed by the next broker, a row without content would be a lie.
-        try folder.move(draft.name, to: folder, as: version.id)
-        try Descriptor.open(".", below: folder, flags: [.read, .directory]).synchronize()
+        for id in removed { try db.execute(sql: "DELETE FROM version WHERE id = ?", arguments: [id]) }
         try db.execute(
           sql: "INSERT INTO version VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
           arguments: [
@@ -192,11 +207,11 @@ package final class VersionStore {
             Int64(clamping: version.size), version.isPackage, version.cause.rawValue, version.isUnresolved,
             version.place,
           ])
-        return gone
+        return all.filter { removed.contains($0.id) }
       }
-      for id in gone { remove(contents: id) }
+      removals.remove(gone.map(\.id), size: gone.reduce(0) { $0 + $1.size })
     } catch {
-      remove(contents: draft.name)
+      discard(draft)
       throw error
     }
   }
@@ -252,16 +267,16 @@ package final class VersionStore {
   }
 
   package func remove(_ id: String) throws {
-    try change { db in try db.execute(sql: "DELETE FROM version WHERE id = ?", arguments: [id]) }
-    remove(contents: id)
+    let size = try change { db -> Int64? in
+      let size = try Int64.fetchOne(db, sql: "SELECT size FROM version WHERE id = ?", arguments: [id])
+      try db.execute(sql: "DELETE FROM version WHERE id = ?", arguments: [id])
+      return size
+    }
+    if let size { removals.remove([id], size: UInt64(clamping: size)) }
   }
 
   /// Removes a draft's content.
-  package func discard(_ draft: VersionDraft) { remove(contents: draft.name) }
-
-  private func remove(contents name: String) {
-    if (try? folder.removeFile(name)) == nil { try? folder.removeTree(name) }
-  }
+  package func discard(_ draft: VersionDraft) { removals.remove(draft.names, size: draft.room) }
 
   // MARK: Forms
 

@@ -20,7 +20,7 @@ package enum AccessInterface {
   package static let hostPath = "io.ambit.Access.HostPath"
   /// How many documents the app keeps its access to, and how many its policy allows.
   package static let kept = "io.ambit.Access.Kept"
-  /// How many scope slots the process uses, how many it has, and the scopes that hold them.
+  /// How many scope slots the process uses, how many it has, and the first 256 of the scopes that hold them.
   package static let status = "io.ambit.Access.Status"
   /// Opens the document itself, or a folder, while its scope is active in some process; the descriptor comes with the
   /// answer. The descriptor can do no more than the mount: no more than the grant, and for a folder nothing above it.

@@ -37,7 +37,7 @@ package enum VersionsInterface {
     package var app: String?
     /// The machine.
     package var device: String
-    /// Bytes, of all files in a package.
+    /// Bytes; of a package those of its files, and 4 KiB for each entry.
     package var size: Int
     package var kind: Kind
     /// saved: an app has replaced it. overwritten: a program of the host has. conflict: two have written without

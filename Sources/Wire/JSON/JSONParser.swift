@@ -1,3 +1,5 @@
+internal import Paths
+
 /// Why bytes are not a JSON document that Ambit takes.
 package struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
   /// Where, in bytes from the beginning.
@@ -173,6 +175,10 @@ private struct JSONParser {
   func text(_ content: ArraySlice<UInt8>, startingAt start: Int) throws(JSONError) -> String {
     guard let text = String(validating: content, as: UTF8.self) else {
       throw JSONError(offset: start - bytes.startIndex, reason: "a string is not UTF-8")
+    }
+    if text.hasLongMarkRow {
+      throw JSONError(
+        offset: start - bytes.startIndex, reason: "a string has more combining marks in a row than any text")
     }
     return text
   }
