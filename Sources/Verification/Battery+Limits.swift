@@ -41,7 +41,7 @@ extension Battery {
           unit: "MiB")
       } + [
         Attempted(
-          entry: "B21", name: "files", amount: 20000, key: "container_files", lowered: 2000,
+          entry: "B21", name: "files", amount: 4000, key: "container_files", lowered: 2000,
           policy: options.limits.containerFiles, unit: "files")
       ]
   }
