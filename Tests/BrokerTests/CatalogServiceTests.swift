@@ -117,6 +117,41 @@ import Wire
     try await world.end()
   }
 
+  @Test func `follows the whole folder where the app renames it, makes it anew or has none at first`() async throws {
+    let world = try await BrokerWorld()
+    let app = try world.launch()
+    let documents = try app.documents(world)
+    let old = documents + ".old"
+    try remove(documents)
+    let query = try TestQuery(app, "TRUEPREDICATE", [.local])
+    try query.gather()
+    func after(_ act: () throws -> Void) throws -> [String] {
+      try act()
+      try query.barrier()
+      return query.names
+    }
+    #expect(
+      try after {
+        try makeFolder("\(documents)/F")
+        try put("1", "\(documents)/F/a")
+      } == ["F", "F/a"])
+    #expect(try after { try move(documents, old) } == [])
+    #expect(
+      try after {
+        try makeFolder(documents)
+        try put("2", "\(documents)/b")
+      } == ["b"])
+    #expect(try after { try put("3", "\(documents)/c") } == ["b", "c"])
+    // Nothing is told of the former folder.
+    #expect(try after { try put("4", "\(old)/F/d") } == ["b", "c"])
+    #expect(
+      try after {
+        try remove(documents)
+        try move(old, documents)
+      } == ["F", "F/a", "F/d"])
+    try await world.end()
+  }
+
   @Test func `is told of a coordinated write before the access has ended (MDQ-7)`() async throws {
     let world = try await BrokerWorld()
     let app = try world.launch()

@@ -170,6 +170,10 @@ extension CatalogService {
         guard let catalog = apps[role.app] else { continue }
         switch role {
         case .external(_, let folder): noticed(event, in: folder, catalog)
+        case .container:
+          // The app has made, removed or renamed the whole folder.
+          guard event.name == LocalFiles.folder, event.kind != .content, event.kind != .attributes else { continue }
+          if isReadAnew.insert(catalog.app).inserted { readAnew(catalog) }
         case .package where isReadAnew.contains(catalog.app), .folder where isReadAnew.contains(catalog.app): continue
         case .package(let app, let path):
           guard let package = outermostPackage(path.text, catalog) else { continue }

@@ -7,6 +7,8 @@ internal import Synchronization
 final class CatalogWatches: Sendable {
   /// What a folder is to a catalog.
   enum Role: Hashable {
+    /// The folder that an app's `Documents` is in.
+    case container(app: String)
     /// A folder in an app's `Documents`, from there on.
     case folder(app: String, PathKey)
     /// A package in an app's `Documents`, or a folder in that package.
@@ -16,7 +18,7 @@ final class CatalogWatches: Sendable {
 
     var app: String {
       switch self {
-      case .folder(let app, _), .package(let app, _), .external(let app, _): app
+      case .container(let app), .folder(let app, _), .package(let app, _), .external(let app, _): app
       }
     }
   }
@@ -120,7 +122,7 @@ extension CatalogWatches.Role {
       path.text.path(within: old).map { .folder(app: app, PathKey($0.isEmpty ? new : new.path(of: $0))) }
     case .package(let app, let path):
       path.text.path(within: old).map { .package(app: app, PathKey($0.isEmpty ? new : new.path(of: $0))) }
-    case .external: nil
+    case .container, .external: nil
     }
   }
 }

@@ -25,7 +25,7 @@ struct LocalFiles: Sendable {
 
   /// `Documents`, as the app sees it.
   static let root = ScopeMounts.home.path(of: folder)
-  private static let folder = "Documents"
+  static let folder = "Documents"
   private static let resolve: Resolve = [.beneath, .noSymlinks, .sameMount]
   /// Entries of a package that are looked at for its size and date.
   private static let mostInPackage = 1024

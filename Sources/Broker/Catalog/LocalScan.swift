@@ -41,6 +41,9 @@ struct LocalScan: Sendable {
     _ folders: [String], while goesOn: () -> Bool, _ report: (Report) -> Void
   ) throws(StateError) -> Bool {
     var left = folders
+    if folders.contains(""), !watches.watch(files.container, as: .container(app: files.app)) {
+      report(.unwatched(folder: ""))
+    }
     // Of all folders, or of what the others leave.
     var budget = folders.contains("") ? budget : min(budget, max(0, Self.most - (try table.count())))
     while let folder = left.popLast() {
