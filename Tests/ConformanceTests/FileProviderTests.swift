@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// File providers in real sandboxes: contents that come when they are read.
-@Suite(.serialized, .waiting)
+@Suite(.serialized, .waitingLong)
 struct FileProviderTests {
   private static let identifier = "org.example.cloud"
 

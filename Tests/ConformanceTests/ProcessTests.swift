@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `ambit run` behaves as the program that it runs: exit status, pipes, signals; and leaves nothing behind.
-@Suite(.serialized, .waiting)
+@Suite(.serialized, .waitingLong)
 struct ProcessTests {
   @Test(arguments: TestUser.one(.ordinary))
   func `the exit status is the app's own, or 128 and the signal's number`(user: TestUser) throws {
@@ -142,9 +142,11 @@ struct ProcessTests {
         ProcessTable.mounts(getpid()).filter { $0.contains(world.folder) }
           == ownMounts.filter { $0.contains(world.folder) })
       // A document may be kept open to be found again; nothing else that grows with the rounds.
-      try Deadline.wait(for: "descriptors to be given back") {
-        (ProcessTable.descriptors(broker) ?? 0) <= descriptors + 3
-      }
+      do {
+        try Deadline.wait(for: "descriptors to be given back") {
+          (ProcessTable.descriptors(broker) ?? 0) <= descriptors + 3
+        }
+      } catch { throw HarnessError("\(error); of \(descriptors) there are \(ProcessTable.openFiles(broker))") }
       #expect(try world.read(document) == "text")
       let app = try world.probe(picks: [document])
       try app.pick()

@@ -21,7 +21,8 @@ struct Waiting: SuiteTrait, TestTrait, TestScoping {
 extension Trait where Self == Waiting {
   static var waiting: Self { Self(threads: .shared) }
 
-  /// For those that do hardly anything but wait, for half a minute and more: they begin at once, and keep no thread from others.
+  /// For those that do hardly anything but wait, for half a minute and more, and for the longest suites: they begin at once, and keep no
+  /// thread from others.
   static var waitingLong: Self { Self(threads: .long) }
 }
 

@@ -121,6 +121,13 @@ package enum ProcessTable {
     try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
   }
 
+  /// What they lead to.
+  package static func openFiles(_ pid: Int32) -> [String] {
+    let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd")) ?? []
+    return numbers.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/fd/\($0)") }
+      .sorted()
+  }
+
   /// Whether it is process 1 of a pid namespace below this one.
   package static func isInit(_ pid: Int32) -> Bool {
     let bytes = FileManager.default.contents(atPath: "/proc/\(pid)/status") ?? Data()
