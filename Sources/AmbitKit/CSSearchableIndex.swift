@@ -1,7 +1,7 @@
 public import Foundation
 internal import Wire
 
-/// What an app tells of an item, so that its user can find it. Apple's names.
+/// The facts by which an app's user can find an item. Apple's names.
 public final class CSSearchableItemAttributeSet {
   /// The type of the item's content.
   public let contentType: UTType?
@@ -31,7 +31,7 @@ public final class CSSearchableItem {
   public let uniqueIdentifier: String
   /// The group that it belongs to.
   public let domainIdentifier: String?
-  /// What is told of it.
+  /// Its facts.
   public let attributeSet: CSSearchableItemAttributeSet
 
   /// - Parameters:

@@ -72,7 +72,7 @@ public final class UIAction: Sendable {
 public final class UIBarButtonItem: Sendable {
   /// Its words.
   public let title: String?
-  /// What it does.
+  /// The act itself.
   public let primaryAction: UIAction?
 
   /// - Parameter title: at most 80 bytes; `nil`: the action's.

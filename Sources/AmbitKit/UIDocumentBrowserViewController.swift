@@ -11,7 +11,7 @@ internal import Wire
 /// Unlike the picker it stays: after each document it is shown again, until the user leaves it (`PCK-13`). It shows documents, and
 /// offers no folders (`PCK-11`).
 @MainActor public final class UIDocumentBrowserViewController {
-  /// What becomes of the file that an app hands over as a new document.
+  /// The fate of the file that an app hands over as a new document.
   public enum ImportMode: UInt, Sendable {
     /// There is no new document.
     case none
@@ -251,7 +251,7 @@ internal import Wire
     _ controller: UIDocumentBrowserViewController, failedToImportDocumentAt documentURL: URL, error: (any Error)?)
   /// The user left the browser. Ambit's addition.
   func documentBrowserWasCancelled(_ controller: UIDocumentBrowserViewController)
-  /// What the user chose could not be handed over. Ambit's addition.
+  /// The user's choice could not be handed over. Ambit's addition.
   func documentBrowser(_ controller: UIDocumentBrowserViewController, didFailWithError error: any Error)
 }
 

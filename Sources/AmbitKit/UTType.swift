@@ -87,7 +87,7 @@ public struct UTType: Hashable, Sendable, Codable, CustomStringConvertible {
   public var preferredFilenameExtension: String? { declaration?.extensions.first }
   /// The MIME type of the type itself.
   public var preferredMIMEType: String? { declaration?.mimeTypes.first }
-  /// What people call it. In English: Ambit has no other language.
+  /// Its name for people. In English: Ambit has no other language.
   public var localizedDescription: String? {
     declaration.flatMap { $0.description ?? $0.mimeTypes.first.flatMap(AppTypes.comment) }
   }

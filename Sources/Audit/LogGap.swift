@@ -2,7 +2,7 @@
   internal import Glibc
 #endif
 
-/// Why the newest entries of a log may be missing in what is read of it.
+/// The reason for which a reader may miss a log's newest entries.
 ///
 /// A database that was copied alone is an earlier state of the log: its newest entries are in the journal and in SQLite's write-ahead
 /// log. The database itself does not tell, even when its last entry says that a broker stopped: another one may have begun since.

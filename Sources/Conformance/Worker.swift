@@ -69,7 +69,7 @@ package struct Worker {
   private final class Silent: ScenarioReporter {}
 }
 
-/// What a scenario may need of the machine.
+/// Features of the machine that a scenario may need.
 enum Features {
   /// The first feature that is not here.
   static func lack(of features: [String]) -> String? { features.first { !isHere($0) } }

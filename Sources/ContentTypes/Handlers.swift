@@ -42,7 +42,7 @@ package struct DocumentClaim: Hashable, Sendable {
   }
 }
 
-/// What an app says of the documents that it makes and opens.
+/// An app's claim on the documents that it makes and opens.
 package struct DocumentDeclarations: Hashable, Sendable {
   /// Exported and imported types.
   package var types: [TypeDeclaration]
@@ -68,7 +68,7 @@ package struct Handler: Hashable, Sendable {
   package let reason: String?
 }
 
-/// Who opens a file (`TYP-4`).
+/// The apps that open a file (`TYP-4`).
 package enum HandlerRules {
   /// Types that nearly every file is of.
   package static let broad: Set<String> = [

@@ -104,7 +104,7 @@ struct MimeCache: Sendable {
 
   // MARK: Names
 
-  /// What the longest suffix of a name in the file says.
+  /// The type of the longest suffix of a name in the file.
   ///
   /// - Parameter name: in UTF-8; lower-case, unless the case counts.
   func suffixMatches(_ name: [UInt8], caseSensitive: Bool) -> [Pattern] {

@@ -100,7 +100,7 @@ package struct MimeDatabase: Sendable {
     }
   }
 
-  /// What the type is called, in English.
+  /// The English name of the type.
   package func comment(of type: String) -> String? {
     for folder in folders {
       guard let bytes = Self.content("\(folder)/\(type).xml") else { continue }

@@ -37,7 +37,7 @@ package struct TypeDecision: Hashable, Sendable {
     package let rule: Rule
     package let identifier: String
     package let mimeType: String?
-    /// What speaks for it, for example `*.png`, weight 50.
+    /// The evidence for it, for example `*.png`, weight 50.
     package let reason: String
     package var hasWon = false
   }
@@ -79,7 +79,7 @@ package struct TypeDecider: Sendable {
     return tree.conforms(found, to: parent) ? found : tree.type(.filenameExtension, suffix, in: parent).identifier
   }
 
-  /// What a type of the database is called, in English.
+  /// The English name of a type of the database.
   package func comment(ofMimeType type: String) -> String? { database.comment(of: database.canonical(type)) }
 
   private struct Opinion {

@@ -1,6 +1,6 @@
 /// One uniform type, as it is declared.
 package struct TypeDeclaration: Hashable, Sendable {
-  /// Who says so. The first wins (`TYP-2`).
+  /// The source of a declaration. The first wins (`TYP-2`).
   package enum Origin: Hashable, Sendable, Comparable {
     /// The system's own types.
     case system

@@ -32,7 +32,7 @@ package struct ProviderCheck: Sendable {
 
   package enum Outcome: Sendable, Equatable {
     case holds
-    /// What breaks it.
+    /// The fault.
     case broken([String])
     /// It is about a document that comes and goes, and none did.
     case untried

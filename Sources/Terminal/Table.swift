@@ -104,7 +104,7 @@ package struct Table: Sendable {
     }
   }
 
-  /// What the columns need for these rows; on a terminal no more than their maximum.
+  /// The width that the columns need for these rows; on a terminal no more than their maximum.
   private func widths(of rows: [[Cell]], _ text: (Cell) -> String) -> [Int] {
     var widths = columns.map { max($0.minWidth, displayWidth(printable($0.header))) }
     for row in rows {

@@ -32,7 +32,7 @@ package struct PNG: Equatable, Sendable {
   }
 
   private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-  /// What a decoder needs.
+  /// The facts that a decoder needs.
   private static let needed: Set<String> = ["IHDR", "PLTE", "tRNS", "IDAT", "IEND"]
 
   /// Reads a file. Everything but the picture itself and its texts is left out.

@@ -110,7 +110,7 @@ int swap_names(const char *one, const char *other) {
   printf("ready\n");
   fflush(stdout);
   long count = 0;
-  alarm(600);
+  alarm(3600);
   for (;; count++) {
     if (renameat2(AT_FDCWD, one, AT_FDCWD, other, 2 /* RENAME_EXCHANGE */) == -1) {
       printf("failed %s\n", error_name(errno));

@@ -34,7 +34,7 @@ struct ProviderCommand: ParsableCommand {
       ProviderRestoreCommand.self, ProviderValidateCommand.self,
     ], defaultSubcommand: ProviderListCommand.self)
 
-  /// The provider that a word names, for the broker: an identifier or a name as it is, and of the path of a bundle its identifier.
+  /// A word as the broker's name of a provider: identifiers and names as they are, a bundle's path as its identifier.
   static func named(_ word: String) -> String {
     guard let path = try? HostPath.resolved(word), let manifest = try? DeclaredFiles(at: path).lists.first,
       let identifier = manifest["CFBundleIdentifier"]?.string

@@ -75,7 +75,7 @@ public typealias UIDocument = Document
   /// The queue of the presenter's methods.
   public nonisolated let presentedItemOperationQueue: OperationQueue
 
-  /// What other threads read as well.
+  /// The part that other threads read as well.
   struct Shared: Sendable {
     var url: URL
     /// The file as this document has read or written it last.
@@ -308,7 +308,7 @@ public typealias UIDocument = Document
     if hasUnsavedChanges { scheduleAutosave() }
   }
 
-  /// What is saved by a save that begins now.
+  /// The content for a save that begins now.
   open func changeCountToken(for saveOperation: SaveOperation) -> Any { changes.current }
 
   /// A save has ended: what was changed since its beginning remains to be saved.

@@ -307,7 +307,7 @@ open class NSFileProviderExtension {
     } catch { Self.answer(Self.failure(id, error)) }
   }
 
-  /// What was done to items here.
+  /// The changes that were made to items here.
   private func carryOutChange(
     _ request: ProviderInterface.Request, _ identifier: NSFileProviderItemIdentifier, _ url: URL?
   ) throws {

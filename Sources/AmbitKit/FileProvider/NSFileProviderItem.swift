@@ -22,7 +22,7 @@ public struct NSFileProviderItemIdentifier: RawRepresentable, Hashable, Sendable
   var wire: String { self == .rootContainer ? "root" : rawValue }
 }
 
-/// What a user may do with an item. The broker enforces it.
+/// The acts that a user may do with an item. The broker enforces them.
 public struct NSFileProviderItemCapabilities: OptionSet, Sendable {
   /// Apple's bits.
   public let rawValue: UInt
@@ -74,7 +74,7 @@ public protocol NSFileProviderItem {
   var filename: String { get }
   /// `.folder` says that it has items.
   var contentType: UTType { get }
-  /// What a user may do with it.
+  /// The acts that a user may do with it.
   var capabilities: NSFileProviderItemCapabilities { get }
   /// In bytes.
   var documentSize: NSNumber? { get }

@@ -61,7 +61,7 @@ extension NSMetadataQuery {
 // MARK: Ambit's additions
 
 extension NSMetadataQuery {
-  /// What has become of the results.
+  /// The changes of the results.
   public struct Update: Sendable {
     /// When it happened.
     public enum Kind: Sendable, Hashable {

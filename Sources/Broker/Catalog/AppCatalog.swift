@@ -5,7 +5,7 @@ internal import Paths
 internal import Query
 internal import ScopedAccess
 
-/// What the broker knows of one app's documents while queries of that app run, or may come again.
+/// The broker's knowledge of one app's documents, while queries of that app run or may come again.
 @BrokerLoop
 final class AppCatalog {
   let app: String

@@ -24,7 +24,7 @@ final class CatalogService: LoopMember {
   private let trail: AuditTrail
   private let issuer: GrantIssuer
   let watches = CatalogWatches()
-  /// What threads have read, for the loop.
+  /// The findings of threads, for the loop.
   let inbox = CatalogInbox()
   private var store: CatalogStore?
   var apps: [String: AppCatalog] = [:]

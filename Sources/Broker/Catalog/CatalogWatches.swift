@@ -5,7 +5,7 @@ internal import Synchronization
 /// The folders that are watched for catalogs, and what each of them is to which app. Threads that read folders watch them first, so that
 /// nothing falls between the two.
 final class CatalogWatches: Sendable {
-  /// What a folder is to a catalog.
+  /// A folder's part in a catalog.
   enum Role: Hashable {
     /// The folder that an app's `Documents` is in.
     case container(app: String)

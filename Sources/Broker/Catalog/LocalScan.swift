@@ -6,7 +6,7 @@ internal import Query
 
 /// Reads folders of an app's `Documents` into its catalog, in a thread or on the loop. Each folder is watched before it is read.
 struct LocalScan: Sendable {
-  /// What has been read so far.
+  /// A part that has been read.
   enum Report: Sendable {
     /// Items of a folder that is being read.
     case found(folder: String, all: [Int64], news: [Int64])

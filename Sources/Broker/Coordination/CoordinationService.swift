@@ -191,7 +191,7 @@ final class CoordinationService: LoopMember {
       leases(id, of: access, begin: true)
       access.wait.finish(.granted(paths))
     } catch {
-      // What cannot be written down does not take effect.
+      // A change that cannot be written down does not take effect.
       apply(.done(id))
       access.wait.finish(.unrecorded("\(error)"))
     }

@@ -8,7 +8,7 @@ internal import Wire
 
 /// A document that an app is given with its launch, looked at and not granted yet.
 struct PreparedOpening {
-  /// What becomes of it.
+  /// Its outcome.
   enum Outcome {
     /// The original, by the grant of this name.
     case original(Chosen, grant: String, rights: AccessRights)
@@ -39,7 +39,7 @@ struct OpeningTarget {
   var opensInPlace: Bool { rules.opensInPlace }
   var packages: PackageTypes { PackageTypes(declared: rules.packages) }
 
-  /// What it is given of an asked right.
+  /// The part of an asked right that it is given.
   func rights(_ asked: DocumentAccess) -> AccessRights {
     rules.readOnly || asked == .readOnly ? .readOnly : .readWrite
   }

@@ -30,7 +30,7 @@ struct ThumbnailService {
     let request = try ThumbnailsInterface.PutCall(json: call.parameters)
     guard let instance else { throw ThumbnailsInterface.Failure.notMade(path: request.path) }
     let (found, grant) = try document(request.path, instance)
-    // What lies in its container is an app's own.
+    // A container's files are an app's own.
     if let grant, !grant.isAppMade || instance.rights(of: grant) != .readWrite {
       throw ThumbnailsInterface.Failure.notMade(path: request.path)
     }

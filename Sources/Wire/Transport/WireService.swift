@@ -42,7 +42,7 @@ package struct WireService: Sendable {
   /// Methods that answer more than once and make no sense otherwise.
   private let streaming: Set<String>
 
-  /// Methods that are done at once, and whose answer a client may do without.
+  /// Methods that take no time. A client may do without their answer.
   private static let oneway: Set<String> = [
     "io.ambit.Access.Stop", "io.ambit.Access.Release", "io.ambit.Coordination.Done", "io.ambit.Coordination.Leave",
     "io.ambit.Provider.Part",
