@@ -29,8 +29,8 @@ CGROUP ?= v2
 
 release = .build/release
 debug = .build/debug
-# Whole modules take a fifth less time than parts of them, each of which reads the others and expands macros anew. Where nobody will
-# look with a debugger, what only that reads is left out.
+# Whole modules take a fifth less time than parts of them, each of which reads the others and expands macros anew. CI needs no
+# information for a debugger.
 build_tests = $(SWIFT) build --build-tests -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 2 $(if $(CI),-Xswiftc -gnone)
 swift_sources = Sources Tests Demos $(wildcard Benchmarks) scripts/manual.swift Package.swift
 

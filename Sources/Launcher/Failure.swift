@@ -21,7 +21,7 @@ package struct Failure: Error, CustomStringConvertible {
 
   package var description: String { sentences.joined(separator: "\n") }
 
-  /// As it may stand on a terminal. The sentences tell of names that apps, other programs and providers have chosen: none of them
+  /// As it may stand on a terminal. The sentences tell of names that apps, other programs and providers have chosen: no name
   /// commands the terminal or begins a line that looks like Ambit's.
   var shown: String { "ambit: " + sentences.map { printable($0) }.joined(separator: "\n") + "\n" }
 

@@ -43,8 +43,8 @@ struct ObservedPath: Equatable {
   /// The longest existing part of the path, and the rest as it is written. A link to a missing file is followed as well: the app's
   /// aim is the link's target.
   ///
-  /// Each missing name takes two calls, and links to missing files can add thousands of names: an app must not keep the launcher
-  /// busy so, nor its memory full of long paths. Beyond the limits the path cannot be told.
+  /// Each missing name takes two calls, and links to missing files can add thousands of names. Beyond the limits the path cannot be told:
+  /// an app must neither keep the launcher busy nor fill its memory with paths.
   private static func find(_ whole: String, below root: Descriptor) -> (String, AccessRules.Presence)? {
     // From the last name to the first.
     var rest: [String] = []

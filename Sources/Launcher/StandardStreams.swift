@@ -135,8 +135,8 @@ enum StreamHandling: Equatable {
 }
 
 extension StreamHandling {
-  /// With a socket that sends to any address (`sendto(2)`, also `MSG_FASTOPEN` on a stream without a peer) an app would have
-  /// a network that the launcher, which makes its connections, does not see.
+  /// The launcher makes an app's connections. A socket that sends to any address (`sendto(2)`, and `MSG_FASTOPEN` on a stream without a
+  /// peer) would be a network that the launcher does not see.
   ///
   /// - Parameters:
   ///   - hasPeer: it is connected.

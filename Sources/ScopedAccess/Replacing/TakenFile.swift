@@ -38,7 +38,7 @@ package struct TakenFile: Sendable {
   ///
   /// - Parameter content: open for reading, where it still is.
   package func remove(reading content: Descriptor? = nil) {
-    // An open file stays whole: what takes long for a large one is to free its blocks when it is closed last.
+    // An open file stays whole. Its blocks are freed when it is closed last, which takes long for a large one.
     try? area.removeFile(name)
     guard let size = try? file.status().size, size > Self.large else { return }
     DirectoryReaper.shared.close([file, content].compactMap { $0 })

@@ -176,7 +176,7 @@ package final class VersionStore {
     VersionDraft(id, of: document, open: open, in: folder, largest: rules.largest, besides: removals)
   }
 
-  /// Adds a version whose content is on the disk; it has its draft's identifier. What has to make room for it goes. The version
+  /// Adds a version under its draft's identifier. Its content is on the disk. What has to make room for it goes. The version
   /// survives a power failure when the ``table`` is on the disk too.
   ///
   /// - Parameter document: the document that it is a version of: the same file, or the one that has taken its place.
