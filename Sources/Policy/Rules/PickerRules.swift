@@ -1,5 +1,6 @@
 internal import ContentTypes
 internal import Paths
+internal import Synchronization
 
 /// The meaning of a picker's choice to an app, by the names in the document picker's interface.
 package enum PickerMode: String, CaseIterable, Equatable, Sendable, Codable {
@@ -24,16 +25,24 @@ package enum PickedTypes: Equatable, Sendable, Codable {
   /// Lower-case extensions without dot; `nil`: any.
   package var extensions: [String]? {
     guard case .only(let names) = self else { return nil }
-    if names.contains(where: { PickableTypes.extensions(of: $0)?.isEmpty == true }) { return nil }
-    return Self.reduced(names.flatMap { PickableTypes.extensions(of: $0) ?? [$0.lowercased()] })
+    let known = names.map { PickableTypes.extensions(of: $0) ?? [$0.lowercased()] }
+    return known.contains(where: \.isEmpty) ? nil : Self.reduced(known.flatMap(\.self))
   }
 
   /// Whether a document of this name may be picked. The extension may have dots of its own (`tar.gz`), and something stands
   /// before it: `.txt` is a hidden file without extension.
   package func allows(_ name: String) -> Bool {
-    guard let extensions else { return true }
-    let name = name.lowercased()
-    return extensions.contains { name.utf8.count > $0.utf8.count + 1 && name.hasSuffix("." + $0) }
+    guard case .only(let words) = self else { return true }
+    let endings = Self.endings(of: name.lowercased())
+    return words.contains { word in
+      guard let extensions = PickableTypes.extensions(of: word) else { return endings.contains(word.lowercased()) }
+      return extensions.isEmpty || endings.contains { extensions.contains($0) }
+    }
+  }
+
+  /// The texts after a name's dots; a dot at its beginning is none of them.
+  private static func endings(of name: String) -> [String] {
+    name.indices.dropFirst().filter { name[$0] == "." }.map { String(name[name.index(after: $0)...]) }
   }
 
   /// The types that both allow.
@@ -54,7 +63,7 @@ package enum PickedTypes: Equatable, Sendable, Codable {
   /// Each once, sorted, and none that another covers.
   private static func reduced(_ extensions: [String]) -> [String] {
     let all = Set(extensions)
-    return all.filter { one in !all.contains { $0 != one && covered(one, by: $0) != nil } }.sorted()
+    return all.filter { !endings(of: $0).contains(where: all.contains) }.sorted()
   }
 }
 
@@ -82,14 +91,19 @@ package enum PickableTypes {
 
   /// The extensions of a type on this machine; an empty list: any file. `nil` for a text that is no type's identifier, and for types that
   /// no name leads to.
-  package static func extensions(of identifier: String) -> [String]? {
+  package static func extensions(of identifier: String) -> Set<String>? {
     if any.contains(identifier) { return [] }
-    guard identifier.contains("."), let type = TypeDecider.system.tree[identifier], type.origin != .dynamic else {
-      return nil
-    }
-    let extensions = TypeDecider.system.tree.extensions(of: type.identifier)
-    return extensions.isEmpty ? nil : extensions
+    guard identifier.contains(".") else { return nil }
+    if let known = known.withLock({ $0[identifier] }) { return known }
+    guard let type = TypeDecider.system.tree[identifier], type.origin != .dynamic else { return nil }
+    let extensions = Set(TypeDecider.system.tree.extensions(of: type.identifier))
+    let found = extensions.isEmpty ? nil : extensions
+    known.withLock { $0[identifier] = .some(found) }
+    return found
   }
+
+  /// Of the system's types that were asked for. The picker asks for each row.
+  private static let known = Mutex<[String: Set<String>?]>([:])
 
   /// Why a word can be neither a type nor an extension, as the end of a sentence; `nil` when it can.
   static func check(_ word: String) -> String? {

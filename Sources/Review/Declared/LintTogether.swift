@@ -140,7 +140,7 @@ extension Lint {
     guard !extensions.contains("*") else { return nil }
     for name in type["LSItemContentTypes"]?.strings ?? [] {
       let declared = declarations.all.filter { $0.identifier == name }.flatMap(\.extensions)
-      let known = declared.isEmpty ? PickableTypes.extensions(of: name) : declared.map { $0.lowercased() }
+      let known = declared.isEmpty ? PickableTypes.extensions(of: name)?.sorted() : declared.map { $0.lowercased() }
       guard let known, !known.isEmpty else { return nil }
       extensions += known
     }
