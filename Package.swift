@@ -254,7 +254,7 @@ let package = Package(
     .testTarget(name: "KernelTests", dependencies: ["Kernel", "TestSupport"], swiftSettings: testing),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "TestSupport", system], swiftSettings: testing),
     .testTarget(name: "AppModelTests", dependencies: ["AppModel", "TestSupport"], swiftSettings: testing),
-    .testTarget(name: "PolicyTests", dependencies: ["Policy"], swiftSettings: testing),
+    .testTarget(name: "PolicyTests", dependencies: ["Policy", "TestSupport"], swiftSettings: testing),
     .testTarget(name: "ContentTypesTests", dependencies: ["ContentTypes", "TestSupport"], swiftSettings: testing),
     .testTarget(
       name: "ThumbnailsTests", dependencies: ["Kernel", "Thumbnails", "TestSupport"], swiftSettings: testing),
@@ -303,7 +303,8 @@ let package = Package(
     .testTarget(name: "DecisionsTests", dependencies: ["Decisions"], swiftSettings: testing),
     .testTarget(name: "BrokerCoreTests", dependencies: ["BrokerCore", "TestSupport"], swiftSettings: testing),
     .testTarget(name: "AmbitKitTests", dependencies: ["AmbitKit", "Query", "TestSupport"], swiftSettings: testing),
-    .testTarget(name: "FileProvidersTests", dependencies: ["FileProviders"], swiftSettings: testing),
+    .testTarget(
+      name: "FileProvidersTests", dependencies: ["FileProviders", "TestSupport"], swiftSettings: testing),
     .testTarget(name: "WebPickerTests", dependencies: ["WebPicker", "PickerUI"], swiftSettings: testing),
     .testTarget(
       name: "PickerUITests", dependencies: ["PickerUI", "TestSupport", "UserFiles", system], swiftSettings: testing),

@@ -1,4 +1,5 @@
 import FileProviders
+import TestSupport
 import Testing
 
 /// PRV-20: each check of the validator finds a provider that breaks its rule, and a good one has no findings.
@@ -235,8 +236,8 @@ struct ProviderValidationTests {
     "delete-unknown": broken(change: { change, _ in change.deletionOfUnknown = .failed("cannotSynchronize") }),
   ]
 
-  private func broken(_ transcript: ProviderTranscript) -> [String] {
-    ProviderCheck.all.filter { !$0.outcome(transcript).findings.isEmpty }.map(\.name)
+  private func broken(_ transcript: ProviderTranscript, _ checks: [ProviderCheck] = ProviderCheck.all) -> [String] {
+    checks.filter { !$0.outcome(transcript).findings.isEmpty }.map(\.name)
   }
 
   @Test("PRV-20: a provider that keeps the contract has no findings") func keeps() {
@@ -262,7 +263,9 @@ struct ProviderValidationTests {
         Issue.record("there is no case for \(check.name)")
         continue
       }
-      #expect(broken(transcript) == [check.name])
+      // A hundred thousand items take each check a while.
+      let isLarge = check.name == "page-size" && !Rounds.areAll
+      #expect(broken(transcript, isLarge ? [check] : ProviderCheck.all) == [check.name])
     }
     #expect(Self.cases.count == ProviderCheck.all.count)
     #expect(ProviderCheck.all.count >= 60)

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import PickerUI
@@ -80,7 +81,7 @@ import Testing
   @Test func `Every name that matches has letters to emphasise, and no other has`() {
     var random = Seeded(state: 5)
     let letters = Array("abAB.é-1")
-    for _ in 0..<3000 {
+    for _ in 0..<Rounds.few(500, of: 3000) {
       func text(_ count: Int) -> String {
         String((0..<count).compactMap { _ in letters.randomElement(using: &random) })
       }

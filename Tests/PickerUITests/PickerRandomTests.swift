@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import PickerUI
@@ -66,7 +67,7 @@ private struct SimpleModel {
   ])
   func `Whatever is pressed, the picker agrees with a simple model and keeps its promises`(request: PickerRequest) {
     var random = Seeded(state: 42)
-    for _ in 0..<30 {
+    for _ in 0..<Rounds.few(8, of: 30) {
       var picker = PickerModel(request)
       var simple = SimpleModel(names: [], isFolder: [], choosable: [], request: request)
       var place = 0

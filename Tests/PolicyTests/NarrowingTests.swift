@@ -1,4 +1,5 @@
 import Sandbox
+import TestSupport
 import Testing
 
 @testable import Policy
@@ -174,7 +175,7 @@ import Testing
 
   @Test func `what two policies both permit is permitted, and nothing that either does not`() throws {
     var random = Seeded(seed: 5)
-    for round in 0..<200 {
+    for round in 0..<Rounds.few(60, of: 200) {
       let user = Self.settings(try Self.file(&random))
       let machine = try Self.machinePolicy(&random)
       let both = user.narrowed(by: machine, memory: Self.machine)
@@ -194,7 +195,7 @@ import Testing
 
   @Test func `narrowing is commutative in effect, idempotent and associative`() throws {
     var random = Seeded(seed: 7)
-    for round in 0..<80 {
+    for round in 0..<Rounds.few(25, of: 80) {
       let user = Self.settings(try Self.file(&random))
       let (first, second) = (try Self.machinePolicy(&random), try Self.machinePolicy(&random))
       func narrowed(_ settings: PolicySettings, _ machines: MachinePolicy...) -> PolicySettings {
@@ -213,7 +214,7 @@ import Testing
 
   @Test func `what is left under machine-wide policies is read again from its own text`() throws {
     var random = Seeded(seed: 13)
-    for round in 0..<300 {
+    for round in 0..<Rounds.few(90, of: 300) {
       let user = Self.settings(try Self.file(&random))
       let both = try (0...2).reduce(user) { settings, _ in
         settings.narrowed(by: try Self.machinePolicy(&random), memory: Self.machine)
