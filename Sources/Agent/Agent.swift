@@ -12,13 +12,20 @@ package enum Agent {
 
   /// With documents the main queue is served meanwhile: their presenters answer there.
   private static func nextLine(_ session: Session) -> String? {
-    if session.hasDocuments {
-      var entry = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
-      while unsafe poll(&entry, 1, 5) == 0 {
-        while RunLoop.main.run(mode: .default, before: Date()), unsafe poll(&entry, 1, 0) == 0 {}
-      }
-    }
+    if session.hasDocuments { serveMainQueue() }
     return readLine()
+  }
+
+  /// Until there is something to read.
+  private static func serveMainQueue() {
+    var entry = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+    guard unsafe poll(&entry, 1, 0) == 0 else { return }
+    // A run of the loop ends with whatever it has done; a line does nothing but that.
+    let line = DispatchSource.makeReadSource(fileDescriptor: 0, queue: .main)
+    line.setEventHandler {}
+    line.resume()
+    while unsafe poll(&entry, 1, 0) == 0 { _ = RunLoop.main.run(mode: .default, before: .distantFuture) }
+    line.cancel()
   }
 
   /// Writes one answer.

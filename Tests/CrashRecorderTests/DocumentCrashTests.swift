@@ -20,17 +20,16 @@ import Wire
   }
 
   private static let cases: [String: Case] = [
-    "save": Case(acts: "open_it; type_it new; save_it"),
+    "save": Case(acts: "open_it(); type_it('new'); save_it()"),
     "autosave": Case(
-      acts: #"open_it; type_it first; save_it '"autosave":true,'; type_it new; save_it '"autosave":true,'"#),
-    "close": Case(acts: "open_it; type_it new; ask '{\"do\":\"closeDocument\",\"document\":\"d\"}'; ack"),
+      acts: "open_it(); type_it('first'); save_it(autosave=True); type_it('new'); save_it(autosave=True)"),
+    "close": Case(acts: "open_it(); type_it('new'); ask(do='closeDocument', document='d'); ack()"),
     "revert": Case(
-      acts: "open_it; type_it new; save_it; type_it other; ask '{\"do\":\"revertDocument\",\"document\":\"d\"}'; ack"),
+      acts: "open_it(); type_it('new'); save_it(); type_it('other'); ask(do='revertDocument', document='d'); ack()"),
     "conflict": Case(
-      acts: "open_it; type_it new; touch ~/Documents/ready; until [ -e ~/Documents/go ]; do sleep 0.05; done; save_it",
-      isReplacedMeanwhile: true),
-    "package": Case(acts: "open_it '\"package\":true,'; type_it new; save_it", isPackage: true),
-    "save as": Case(acts: "open_it; type_it new; save_it '\"to\":\"/home/user/Documents/copy.txt\",'"),
+      acts: "open_it(); type_it('new'); await_change(); save_it()", isReplacedMeanwhile: true),
+    "package": Case(acts: "open_it(package=True); type_it('new'); save_it()", isPackage: true),
+    "save as": Case(acts: "open_it(); type_it('new'); save_it(to='/home/user/Documents/copy.txt')"),
   ]
 
   private static func text(_ word: String) -> String { String(repeating: "the \(word) text. ", count: 1500) }
@@ -84,27 +83,43 @@ import Wire
     }
   }
 
-  /// Drives the agent: a line for each act. It ends with the first act that is not done.
+  /// Drives the agent: a line for each act. It ends with the first act that is not done. Not a shell: that reads a pipe byte by byte, and
+  /// the recorder stops it at each call.
   private static func script(_ acts: String) -> String {
     """
-    #!/bin/bash
-    coproc agent { exec "${0%/*}/agent"; }
-    ask() {
-      printf '%s\\n' "$1" >&"${agent[1]}"
-      IFS= read -r answer <&"${agent[0]}"
-      case $answer in *'"done":true'*) ;; *) echo "$1: $answer" >&2; exit 9 ;; esac
-    }
-    ack() { echo "ambit:ack $((++saves))"; }
-    open_it() { ask "{\\"do\\":\\"openDocument\\",$1\\"document\\":\\"d\\",\\"of\\":\\"a\\"}"; }
-    type_it() {
-      local text=
-      for ((at = 0; at < 1500; at++)); do text+="the $1 text. "; done
-      ask "{\\"do\\":\\"typeText\\",\\"document\\":\\"d\\",\\"text\\":\\"$text\\"}"
-    }
-    save_it() { ask "{\\"do\\":\\"saveDocument\\",$1\\"document\\":\\"d\\"}"; ack; }
-    ask '{"do":"pick","as":"a"}'
+    #!/usr/bin/python3 -IB
+    import json, os, subprocess, sys, time
+
+    agent = subprocess.Popen(
+        [os.path.dirname(sys.argv[0]) + "/agent"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    documents = os.environ["HOME"] + "/Documents"
+    saves = 0
+
+    def ask(**request):
+        agent.stdin.write(json.dumps(request).encode() + b"\\n")
+        agent.stdin.flush()
+        answer = agent.stdout.readline()
+        if not answer or json.loads(answer).get("done") is not True:
+            sys.exit(f"{request}: {answer}")
+
+    def ack():
+        global saves
+        saves += 1
+        print("ambit:ack", saves, flush=True)
+
+    def open_it(**more): ask(do="openDocument", document="d", of="a", **more)
+    def type_it(word): ask(do="typeText", document="d", text=f"the {word} text. " * 1500)
+
+    def save_it(**more):
+        ask(do="saveDocument", document="d", **more)
+        ack()
+
+    def await_change():
+        open(documents + "/ready", "w").close()
+        while not os.path.exists(documents + "/go"): time.sleep(0.05)
+
+    ask(do="pick", **{"as": "a"})
     \(acts)
-    exit 0
     """
   }
 }
