@@ -85,7 +85,7 @@ final class Broker {
       host, grants, key, trail, mounts, tokens, documents, locator, FolderContents(locator, trail), places, issuer,
       access)
     let maker = BookmarkMaker(host, grants, key, trail, tokens, documents, issuer)
-    let drawn = ThumbnailService(items: items, grants: grants, copies: copies, jobs: jobs)
+    let drawn = ThumbnailService(items: items, grants: grants, locator: locator, copies: copies, jobs: jobs)
     let presented = PresentedFiles(clock)
     let leased = LeasedDocuments(leases, clock)
     let coordination = CoordinationService(
@@ -109,7 +109,7 @@ final class Broker {
       launches.entitlements, remover)
     (leased.onOverwrite, leased.hasConflicts) = (versions.keepBeforeOverwriting, versions.hasConflicts)
     versions.onChange = coordination.versionsChanged
-    let kept = VersionService(items, versions, grants, trail)
+    let kept = VersionService(items, versions, grants, locator, trail)
     let inspection = InspectionService(grants, key, host, documents, coordination, index)
     user = UserServer(
       endpoint, launches.service(ender, picker, saves, scopes, locations.forms), service, inspection, coordination,

@@ -87,6 +87,22 @@ struct CoordinatedItems {
       isLeased: true)
   }
 
+  /// The item that a client names, and its document. An app changes names in its container as it likes: no link is followed.
+  ///
+  /// - Returns: `nil`: the client cannot name it, or there is none.
+  /// - Throws: `StateError` where the file system does not answer.
+  func document(
+    _ path: String, for instance: Instance?, by locator: DocumentLocator
+  ) async throws -> (item: NamedItem, found: FoundDocument)? {
+    guard let place = try? item(path, for: instance).item.path else { return nil }
+    let found = try await locator.ask(about: place.text, for: instance?.id ?? "") {
+      try? FoundDocument(Descriptor.open(place.text, flags: .place, resolve: .noSymlinks))
+    }
+    // It may have been withdrawn or moved meanwhile.
+    guard let found, let named = try? item(path, for: instance), named.item.path == place else { return nil }
+    return (named, found)
+  }
+
   /// When a grant was given, in nanoseconds since 1970; 0: there is none.
   func created(_ grant: String?) throws -> Int64 { try grant.flatMap { try grants.grant($0) }?.created ?? 0 }
 

@@ -12,6 +12,7 @@ internal import Wire
 struct ThumbnailService {
   let items: CoordinatedItems
   let grants: GrantStore
+  let locator: DocumentLocator
   let copies: PickedCopies
   let jobs: Jobs
 
@@ -22,14 +23,14 @@ struct ThumbnailService {
   func serve(_ call: CheckedCall, for instance: Instance?) async throws -> Answer {
     guard call.member == "Put" else {
       let path = try ThumbnailsInterface.GetCall(json: call.parameters).path
-      guard let (app, file) = pictures.picture(of: try document(path, instance).found) else {
+      guard let (app, file) = pictures.picture(of: try await document(path, instance).found) else {
         throw ThumbnailsInterface.Failure.noPicture(path: path)
       }
       return Answer(ThumbnailsInterface.GetReply(app: app).json, descriptors: [file])
     }
     let request = try ThumbnailsInterface.PutCall(json: call.parameters)
     guard let instance else { throw ThumbnailsInterface.Failure.notMade(path: request.path) }
-    let (found, grant) = try document(request.path, instance)
+    let (found, grant) = try await document(request.path, instance)
     // A container's files are an app's own.
     if let grant, !grant.isAppMade || instance.rights(of: grant) != .readWrite {
       throw ThumbnailsInterface.Failure.notMade(path: request.path)
@@ -49,13 +50,12 @@ struct ThumbnailService {
     return Answer([:])
   }
 
-  private func document(_ path: String, _ instance: Instance?) throws -> (found: FoundDocument, grant: Grant?) {
-    let named: NamedItem
-    do { named = try items.item(path, for: instance) } catch { throw ThumbnailsInterface.Failure.notKnown(path: path) }
-    // An app changes names in its container as it likes: no link is followed there.
-    guard let opened = try? Descriptor.open(named.item.path.text, flags: .place, resolve: .noSymlinks),
-      let found = try? FoundDocument(opened)
-    else { throw ThumbnailsInterface.Failure.notKnown(path: path) }
+  private func document(
+    _ path: String, _ instance: Instance?
+  ) async throws -> (found: FoundDocument, grant: Grant?) {
+    guard let (named, found) = try await items.document(path, for: instance, by: locator) else {
+      throw ThumbnailsInterface.Failure.notKnown(path: path)
+    }
     return (found, try named.grant.flatMap { try grants.grant($0) })
   }
 

@@ -15,17 +15,21 @@ final class VersionService {
   private let items: CoordinatedItems
   private let keeper: VersionKeeper
   private let grants: GrantStore
+  private let locator: DocumentLocator
   private let trail: AuditTrail
 
-  init(_ items: CoordinatedItems, _ keeper: VersionKeeper, _ grants: GrantStore, _ trail: AuditTrail) {
-    (self.items, self.keeper, self.grants, self.trail) = (items, keeper, grants, trail)
+  init(
+    _ items: CoordinatedItems, _ keeper: VersionKeeper, _ grants: GrantStore, _ locator: DocumentLocator,
+    _ trail: AuditTrail
+  ) {
+    (self.items, self.keeper, self.grants, self.locator, self.trail) = (items, keeper, grants, locator, trail)
   }
 
   /// - Parameter instance: `nil`: the user's side.
   func serve(_ call: CheckedCall, for instance: Instance?) async throws -> Answer {
     switch call.member {
     case "List":
-      let item = try item(try VersionsInterface.ListCall(json: call.parameters).path, instance)
+      let item = try await item(try VersionsInterface.ListCall(json: call.parameters).path, instance)
       return Answer(
         VersionsInterface.ListReply(versions: try versions(of: item, instance).map(VersionsInterface.Version.init)))
     case "Keep": return Answer(try await keep(try VersionsInterface.KeepCall(json: call.parameters), instance))
@@ -69,16 +73,11 @@ final class VersionService {
     let grant: Grant?
   }
 
-  private func item(_ path: String, _ instance: Instance?) throws -> NamedDocument {
-    let named: NamedItem
-    do { named = try items.item(path, for: instance) } catch {
+  private func item(_ path: String, _ instance: Instance?) async throws -> NamedDocument {
+    guard let (named, document) = try await items.document(path, for: instance, by: locator) else {
       throw VersionsInterface.Failure.notKnown(path: path)
     }
     let place = named.item.path.text
-    // An app changes names in its container as it likes: no link is followed there.
-    guard let opened = try? Descriptor.open(place, flags: .place, resolve: .noSymlinks),
-      let document = try? FoundDocument(opened)
-    else { throw VersionsInterface.Failure.notKnown(path: path) }
     let grant = try named.grant.flatMap { try grants.grant($0) }
     // A container has contents of its own app alone.
     if instance != nil, grant == nil { try keeper.store.follow(document.identity, at: place) }
@@ -135,7 +134,7 @@ final class VersionService {
   private func keep(
     _ call: VersionsInterface.KeepCall, _ instance: Instance?
   ) async throws -> VersionsInterface.KeepReply {
-    let item = try item(call.path, instance)
+    let item = try await item(call.path, instance)
     guard item.mayWrite else { throw VersionsInterface.Failure.readOnly(path: call.path) }
     let cause: KeptVersion.Cause = call.conflict ? .conflict : .saved
     do {
