@@ -16,7 +16,7 @@ package enum Broker {
   }
   private static let idle = Mutex(Idle())
   /// More than one is there only when several threads called at once. An app with several processes has 64 in all.
-  private static let keptConnections = 8
+  private static let keptConnections = 16
   /// How many are asked, if each goes before it has read the call.
   private static let mostBrokers = 8
 
