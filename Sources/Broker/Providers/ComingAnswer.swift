@@ -73,8 +73,11 @@ struct ComingAnswer {
       throw Refusal(reason: "answers with more than \(Self.mostItems) items at once")
     }
     for item in new {
-      for text in item.texts { try check(text) }
-      bytes += item.bytes
+      try item.forEachText { text throws(Refusal) in
+        try check(text)
+        bytes += ProviderItemMessage.bytes(text)
+      }
+      bytes += ProviderItemMessage.frame
     }
     for identifier in gone {
       try check(identifier)
@@ -96,12 +99,20 @@ struct ComingAnswer {
 }
 
 extension ProviderItemMessage {
-  fileprivate var texts: [String] {
-    [identifier, parent, filename, contentType ?? "", version] + capabilities + marks
+  fileprivate func forEachText(
+    _ body: (String) throws(ComingAnswer.Refusal) -> Void
+  ) throws(ComingAnswer.Refusal) {
+    try body(identifier)
+    try body(parent)
+    try body(filename)
+    try body(contentType ?? "")
+    try body(version)
+    for text in capabilities { try body(text) }
+    for text in marks { try body(text) }
   }
 
-  /// In memory, about.
-  fileprivate var bytes: Int { texts.reduce(64) { $0 + Self.bytes($1) } }
+  /// Bytes in memory, apart from its texts, about.
+  fileprivate static let frame = 64
 
   /// A short text has no memory of its own.
   fileprivate static func bytes(_ text: String) -> Int { max(16, text.utf8.count) }
