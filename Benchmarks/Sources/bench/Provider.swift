@@ -34,7 +34,7 @@ extension Bench {
       rows.append(
         Row(
           "provider", "\(items) items enumerated and shown, with the launch", unit: "ms", ambit: first,
-          aim: .valueAtMost(2_000)))
+          peer: "empty files alone", other: try emptyFiles(items), aim: .valueAtMost(2_000)))
       rows.append(
         Row("provider", "enumerated again, unchanged", unit: "ms", ambit: again.median, aim: .valueAtMost(2_000)))
       _ = try Child.timed([ambit, "provider", "disable", "org.example.many"], environment: environment)
@@ -94,6 +94,18 @@ extension Bench {
     return Row(
       "provider", "a document of \(bytes >> 20) MiB comes", unit: "MiB/s", ambit: rate, peer: "into a pipe",
       other: try pipeRate(bytes), aim: .ratioAtLeast(0.8))
+  }
+
+  /// The floor: so many files without content are made in a folder, in ms.
+  private func emptyFiles(_ count: Int) throws -> Double {
+    let place = try folder("empty")
+    let began = nanoseconds()
+    for number in 0..<count {
+      let file = unsafe open("\(place)/\(number)", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+      guard file >= 0 else { throw Unavailable("\(place): errno \(errno)") }
+      close(file)
+    }
+    return Double(nanoseconds() - began) / 1e6
   }
 
   /// The same bytes in the same pieces through a pipe to another program: MiB/s.
