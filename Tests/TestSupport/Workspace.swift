@@ -201,11 +201,12 @@ package final class Workspace {
     try TerminalRun(arguments, in: self)
   }
 
-  /// The broker's process, if one is running.
+  /// The broker's process, if one is running: the one that listens, as the kernel has it.
   package func brokerProcess() throws -> Int32? {
-    let answer = try ambit("broker", "status")
-    guard let start = answer.output.range(of: "process ") else { return nil }
-    return Int32(answer.output[start.upperBound...].prefix { $0.isNumber })
+    guard let folder = try? Descriptor.open("\(ambitHome)/run", flags: [.read, .directory]),
+      let socket = try? UnixSocket.connect(in: folder, name: "user")
+    else { return nil }
+    return try UnixSocket.peer(of: socket).pid
   }
 
   // MARK: The end
