@@ -291,7 +291,8 @@ let package = Package(
       name: "CoordinationTests", dependencies: ["Coordination", "Paths", "Wire"], exclude: ["Scripts"],
       swiftSettings: testing),
     .testTarget(
-      name: "CloudTests", dependencies: ["Cloud", "CloudSync", "Kernel", "TestSupport", "Wire"], swiftSettings: testing),
+      name: "CloudTests", dependencies: ["Cloud", "CloudSync", "Folders", "Kernel", "TestSupport", "Wire"],
+      swiftSettings: testing),
     .testTarget(
       name: "CloudSyncTests", dependencies: ["CloudSync"], exclude: ["Scripts"], swiftSettings: testing),
     .testTarget(

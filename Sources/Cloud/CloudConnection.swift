@@ -11,24 +11,30 @@ final class CloudConnection {
     case notAuthenticated
     case noSuchContent
     case tooOld
+    /// The device cannot go on with this cloud (``KnownCloud``).
+    case another(String)
   }
 
   private let socket: String
   private let device: String
   private let token: String?
+  private let known: KnownCloud?
   private var client: WireClient?
 
-  init(socket: String, device: String, token: String?) {
-    (self.socket, self.device, self.token) = (socket, device, token)
+  /// - Parameter known: `nil`: any cloud will do.
+  init(socket: String, device: String, token: String?, known: KnownCloud? = nil) {
+    (self.socket, self.device, self.token, self.known) = (socket, device, token, known)
   }
 
   private func call(
     _ method: String, _ parameters: JSONObject, descriptors: [Descriptor] = []
   ) throws(Failure) -> WireClient.Answer {
-    do throws(WireError) {
-      let client = try connected()
-      return try client.call(method, parameters, descriptors: descriptors)
-    } catch {
+    let client = try connected()
+    return try answered { () throws(WireError) in try client.call(method, parameters, descriptors: descriptors) }
+  }
+
+  private func answered<Value>(_ body: () throws(WireError) -> Value) throws(Failure) -> Value {
+    do throws(WireError) { return try body() } catch {
       if case .remote(let name, _) = error {
         switch name {
         case CloudInterface.Failure.notAuthenticatedName: throw .notAuthenticated
@@ -42,10 +48,17 @@ final class CloudConnection {
     }
   }
 
-  private func connected() throws(WireError) -> WireClient {
+  private func connected() throws(Failure) -> WireClient {
     if let client { return client }
-    let client = try WireClient(address: "unix:\(socket)")
-    _ = try client.call(CloudInterface.signIn, CloudInterface.SignInCall(device: device, token: token).json)
+    let (client, answer) = try answered { () throws(WireError) in
+      let client = try WireClient(address: "unix:\(socket)")
+      let call = CloudInterface.SignInCall(device: device, token: token)
+      return (client, try client.call(CloudInterface.signIn, call.json))
+    }
+    let reply: CloudInterface.SignInReply = try decoded(answer)
+    if let refusal = known?.refusal(of: reply.cloud, at: reply.revision) {
+      throw .another("the cloud at \(socket) \(refusal)")
+    }
     self.client = client
     return client
   }
@@ -60,6 +73,7 @@ final class CloudConnection {
     let call = CloudInterface.ChangesCall(since: since, limit: 1000, deletionsSince: deletionsSince)
     let reply: CloudInterface.ChangesReply = try decoded(self.call(CloudInterface.changes, call.json))
     guard let page = CloudPage(reply) else { throw .lost("the cloud's answer has an item out of bounds") }
+    known?.note(page.revision)
     return page
   }
 

@@ -39,6 +39,9 @@ package final class CloudDevice {
   private var burst = Burst()
   private var isConnected = true
   private var goesOn: () -> Bool = { true }
+  /// The time of the next look at a folder that could not be read.
+  private var lookAgain: Int64?
+  private static let lookPause: Int64 = 2_000_000_000
   /// The reason why the device cannot go on.
   private var failure: (any Error)?
 
@@ -53,25 +56,25 @@ package final class CloudDevice {
     isTraced: Bool = false, _ tell: @escaping (News) -> Void
   ) throws {
     (name, self.tell, self.isTraced) = (device, tell, isTraced)
+    raiseDescriptorLimit()
     folder = try DeviceFolder(path, access)
     lock = try folder.lock()
-    connect = { CloudConnection(socket: socket, device: device, token: token) }
-    requests = Workers(1, connect)
-    transfers = Workers(4, connect)
     store = try folder.store()
     files = DeviceTransfers(reader: folder.reader, staging: folder.staging)
-    if let saved = try store.engine() {
-      engine = saved
-      guard engine.device == device else {
-        throw StateError("\(path) belongs to the device “\(engine.device)”; move it away, or name the device so")
-      }
-      try folder.removeTemporaries(but: engine.temporaries)
-      take([.restored])
-    } else {
-      // Ids of a device whose state is gone are not given again.
-      engine = SyncEngine(device: device, run: String(UInt64.random(in: 0...UInt64.max), radix: 36))
-      try folder.removeTemporaries(but: [])
+    // Ids and keys of a device whose state is gone, or has gone back, are not given again.
+    let run = String(UInt64.random(in: 0...UInt64.max), radix: 36)
+    let saved = try store.engine()
+    engine = saved ?? SyncEngine(device: device, run: run)
+    guard engine.device == device else {
+      throw StateError("\(path) belongs to the device “\(engine.device)”; move it away, or name the device so")
     }
+    engine.begin(run: run)
+    let known = try folder.knownCloud(at: engine.anchor)
+    connect = { CloudConnection(socket: socket, device: device, token: token, known: known) }
+    requests = Workers(1, connect)
+    transfers = Workers(4, connect)
+    try folder.removeTemporaries(but: saved == nil ? [] : engine.temporaries)
+    if saved != nil { take([.restored]) }
   }
 
   // MARK: Running
@@ -82,7 +85,6 @@ package final class CloudDevice {
   /// - Throws: where the device cannot go on. All that it has done is known when it starts again.
   package func run(once: Bool, while goesOn: @escaping () -> Bool) throws {
     self.goesOn = goesOn
-    raiseDescriptorLimit()
     try listen()
     try watch()
     scan()
@@ -96,10 +98,10 @@ package final class CloudDevice {
       }
       wasIdle = isIdle
       if isIdle, once { return }
-      let due = min(engine.nextDue ?? Int64.max, burst.due ?? Int64.max)
+      let due = min(engine.nextDue ?? Int64.max, burst.due ?? Int64.max, lookAgain ?? Int64.max)
       take(
         inbox.next(within: min(max(0, due.subtractingReportingOverflow(Clock.monotonic()).partialValue), 500_000_000)))
-      if let due = burst.due, due <= Clock.monotonic() { scan() }
+      if let due = [burst.due, lookAgain].compactMap(\.self).min(), due <= Clock.monotonic() { scan() }
       if let due = engine.nextDue, due <= Clock.monotonic() { take([.tick]) }
     }
     if let failure { throw failure }
@@ -114,6 +116,10 @@ package final class CloudDevice {
         folder.clearChanges()
         burst.add(at: Clock.monotonic())
       case .inputs(let some): inputs += some
+      case .ended(let sentence):
+        failure = StateError(
+          "\(sentence). To go on with it, move \(folder.path)/\(DeviceFolder.ownName) away: all documents here are new to this "
+            + "cloud then. None is removed, and those that it has too are there twice (“Letter 2.txt”).")
       case .failed(let sentence):
         if isConnected { tell(.lost(sentence)) }
         isConnected = false
@@ -141,8 +147,23 @@ package final class CloudDevice {
 
   private func scan() {
     let began = Clock.monotonic()
-    do { take([.scan(try folder.scan())]) } catch { tell(.lost("the folder cannot be read: \(error)")) }
+    take(look())
     burst.end(at: Clock.monotonic(), took: Clock.monotonic() - began)
+  }
+
+  /// Looks at the whole folder. A part of it that cannot be read is not empty: nothing is decided without it.
+  ///
+  /// - Returns: nothing, where it cannot be read; it is tried again.
+  private func look() -> [SyncInput] {
+    do {
+      let items = try folder.scan()
+      lookAgain = nil
+      return [.scan(items)]
+    } catch {
+      if lookAgain == nil { tell(.lost("the folder cannot be read: \(error)")) }
+      lookAgain = Clock.monotonic() + Self.lookPause
+      return []
+    }
   }
 
   /// - Returns: the results that are there at once.
@@ -185,7 +206,7 @@ package final class CloudDevice {
     transfer(uploads, downloads)
     if !acts.isEmpty { inputs += try perform(acts) }
     // After the acts, so that it shows them.
-    if isScanWanted { inputs.append(.scan(try folder.scan())) }
+    if isScanWanted { inputs += look() }
     return inputs
   }
 
@@ -222,7 +243,7 @@ package final class CloudDevice {
         inbox.put(.inputs([try body(cloud)]))
       } catch {
         inbox.put(.inputs([.lost(request: request)]))
-        inbox.put(.failed(error.sentence))
+        inbox.put(error.message)
       }
     }
   }
@@ -263,7 +284,7 @@ package final class CloudDevice {
           if now != revision { inbox.put(.inputs([.hint])) }
           revision = now
         } catch {
-          inbox.put(.failed(error.sentence))
+          inbox.put(error.message)
           inbox.put(.inputs([.offline]))
           // The first answer after it comes at once: the device hears that the cloud is there again.
           revision = -1
@@ -291,9 +312,15 @@ package final class CloudDevice {
 }
 
 extension CloudConnection.Failure {
+  fileprivate var message: Inbox.Message {
+    if case .another(let sentence) = self { return .ended(sentence) }
+    return .failed(sentence)
+  }
+
   /// For people.
   var sentence: String {
     switch self {
+    case .another(let sentence): sentence
     case .lost(let reason): reason
     case .notAuthenticated: "the cloud does not accept the token"
     case .noSuchContent: "the cloud does not have a content"
@@ -309,6 +336,7 @@ private final class Inbox: Sendable {
     case changed
     case connected
     case failed(String)
+    case ended(String)
   }
 
   private let messages = Mutex<[Message]>([])

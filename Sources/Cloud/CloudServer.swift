@@ -102,15 +102,25 @@ package final class CloudServer: LoopMember {
     if (try? UnixSocket.connect(in: place, name: name)) != nil {
       throw StateError("another cloud serves at \(socket)")
     }
-    try? place.removeFile(name)
+    try makeRoom(name, in: place)
     let listener = try UnixSocket.listen(in: place, name: name)
+    let own = try? Descriptor.open(name, below: place, flags: .place).status().inode
     try BrokerLoop.assumeIsolated {
       let server = try CloudServer(listener, store, token, conditions, signals)
       server.idleLimit = idleLimit.map { Int64($0 / .nanoseconds(1)) }
       try ready()
       try server.loop.run { !server.isStopped }
     }
-    try? place.removeFile(name)
+    if let own, (try? Descriptor.open(name, below: place, flags: .place).status().inode) == own {
+      try? place.removeFile(name)
+    }
+  }
+
+  /// Removes the socket of a cloud that was killed. Anything else is somebody's file.
+  nonisolated static func makeRoom(_ name: String, in place: Descriptor) throws {
+    guard let found = try? Descriptor.open(name, below: place, flags: .place).status() else { return }
+    guard found.kind == .other else { throw StateError("“\(name)” is there, and is no socket") }
+    try place.removeFile(name)
   }
 
   private init(
@@ -164,7 +174,7 @@ package final class CloudServer: LoopMember {
       }
       devices[connection.id] = request.device
       seen.add(request.device)
-      return Answer(CloudInterface.SignInReply(revision: ledger.revision))
+      return Answer(CloudInterface.SignInReply(cloud: store.identity, revision: ledger.revision))
     }
     guard let device = devices[connection.id] else { throw CloudInterface.Failure.notSignedIn }
     switch call.member {

@@ -19,17 +19,31 @@ final class CloudStore: Sendable {
         device TEXT NOT NULL, deleted INTEGER NOT NULL) WITHOUT ROWID;
       CREATE TABLE receipt (number INTEGER PRIMARY KEY, key TEXT NOT NULL, answer BLOB NOT NULL);
       """,
-    remedy: "Name another --store; the devices have their documents.")
+    remedy: "Name another --store. The devices have their documents; each one says how it goes on with another cloud.")
   private static let receipts = 32_768
   private let database: OwnDatabase
   private let contents: Descriptor
+  private let lock: FileLock
+  /// Another one for each store that was ever made.
+  let identity: String
 
   /// - Parameter folder: is made if it is not there.
   /// - Throws: where it cannot be opened, or was made by another version.
   init(folder: String) throws {
     try FileManager.default.createDirectory(atPath: "\(folder)/contents", withIntermediateDirectories: true)
     contents = try Descriptor.open("\(folder)/contents", flags: [.read, .directory])
+    let file = try Descriptor.open("lock", below: contents, flags: [.readWrite, .create, .noFollow], mode: 0o600)
+    guard let lock = try FileLock(of: file) else { throw StateError("another cloud keeps its items in \(folder)") }
+    self.lock = lock
     database = try OwnDatabase(path: "\(folder)/cloud.sqlite", Self.kind)
+    identity = try Self.identity(at: "\(folder)/identity")
+  }
+
+  private static func identity(at path: String) throws -> String {
+    if let known = try? String(contentsOfFile: path, encoding: .utf8), !known.isEmpty { return known }
+    let made = UUID().uuidString.lowercased()
+    try Data(made.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+    return made
   }
 
   // MARK: The ledger

@@ -78,12 +78,17 @@ final class DeviceFolder {
     return lock
   }
 
+  /// - Parameter revision: of the cloud, that the device has seen.
+  func knownCloud(at revision: Int) throws(KernelError) -> KnownCloud { try KnownCloud(in: own, revision: revision) }
+
   /// The engine's state, below the folder's own part.
   func store() throws -> DeviceStore { try DeviceStore(path: path.path(of: "\(Self.ownName)/engine.sqlite")) }
 
   // MARK: Scanning
 
-  /// All items of the folder: files and folders, but no hidden ones and nothing that is neither.
+  /// All items of the folder: files and folders, but no hidden ones, nothing that is neither, and no name that the cloud does not take.
+  ///
+  /// - Throws: where a part of it cannot be read. What is not seen is no item, and counts as deleted.
   func scan() throws -> [LocalItem] {
     var items: [LocalItem] = []
     var places: [String: String] = [:]
@@ -91,14 +96,17 @@ final class DeviceFolder {
     while let (folder, id, path) = open.popLast() {
       if let watcher { _ = try? watcher.watch(folder) }
       let mount = try folder.status().mount ?? folder.mount
-      for entry in try DirectoryReader.entries(of: folder, limit: Self.most) {
+      let entries = try DirectoryReader.entries(of: folder, limit: Self.most + 1)
+      guard entries.count <= Self.most else { throw StateError("\(self.path) has more than \(Self.most) items") }
+      for entry in entries {
         // Left by a device that died.
         if entry.name.hasPrefix(Self.formerPrefix) { try? folder.removeFile(entry.name) }
-        guard !entry.name.isHiddenName else { continue }
-        guard let place = try? Descriptor.open(entry.name, below: folder, flags: .place),
-          let status = try? place.status(), status.kind == .regular || status.kind == .directory,
-          status.mount ?? place.mount == mount
-        else { continue }
+        guard CloudInterface.Change.isName(entry.name) else { continue }
+        guard let place = try Self.open(entry.name, below: folder, .place) else { continue }
+        let status = try place.status()
+        guard status.kind == .regular || status.kind == .directory, status.mount ?? place.mount == mount else {
+          continue
+        }
         let item = Self.item(entry.name, status, in: id)
         // A second name of one file is another document, once it is one.
         guard places[item.id] == nil else { continue }
@@ -106,15 +114,23 @@ final class DeviceFolder {
         let inner = path.isEmpty ? entry.name : "\(path)/\(entry.name)"
         places[item.id] = inner
         items.append(item)
-        if item.kind == .folder,
-          let inside = try? Descriptor.open(entry.name, below: folder, flags: [.read, .directory, .noFollow])
-        {
+        if item.kind == .folder, let inside = try Self.open(entry.name, below: folder, [.read, .directory, .noFollow]) {
           open.append((inside, item.id, inner))
         }
       }
     }
     self.places = places
     return items
+  }
+
+  /// - Returns: `nil`: it has gone, or something else has its name by now.
+  private static func open(
+    _ name: String, below folder: Descriptor, _ flags: OpenFlags
+  ) throws(KernelError) -> Descriptor? {
+    do throws(KernelError) { return try Descriptor.open(name, below: folder, flags: flags) } catch {
+      if [.noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels].contains(error.errno) { return nil }
+      throw error
+    }
   }
 
   static func item(_ name: String, _ status: FileStatus, in parent: String) -> LocalItem {

@@ -25,7 +25,13 @@ package enum DirectoryReader {
     }
     defer { unsafe closedir(stream) }
     var entries: [Entry] = []
-    while entries.count < limit, let entry = unsafe readdir(stream) {
+    while entries.count < limit {
+      // The end of the folder is told from an error by that alone.
+      errno = 0
+      guard let entry = unsafe readdir(stream) else {
+        if errno != 0 { throw KernelError.last("readdir") }
+        break
+      }
       let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
         unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(kernel: $0) }
       }

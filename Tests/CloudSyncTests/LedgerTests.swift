@@ -46,6 +46,16 @@ import Testing
     #expect(Names.spare(for: name) { $0 == name } == spare)
   }
 
+  @Test func aSpareNameIsNoLongerThanANameMayBe() {
+    for name in [String(repeating: "本", count: 84) + ".md", "a." + String(repeating: "b", count: 253)] {
+      var taken: Set<String> = [name]
+      for _ in 0..<12 {
+        let spare = Names.spare(for: name) { taken.contains($0) }
+        #expect(spare.utf8.count <= 255 && taken.insert(spare).inserted)
+      }
+    }
+  }
+
   @Test mutating func theSameKeyChangesNothing() {
     document("1", "a.txt")
     let first = ask(.replace(id: "1", content: "new", size: 1, base: 1), key: "k")

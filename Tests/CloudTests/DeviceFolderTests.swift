@@ -46,6 +46,11 @@ struct DeviceFolderTests {
       try write("h", "\(path)/.hidden")
       try FileManager.default.createSymbolicLink(atPath: "\(path)/link", withDestinationPath: "/etc")
       #expect(unsafe mkfifo("\(path)/pipe", 0o600) == 0)
+      // Each byte that is no UTF-8 takes four in the cloud, and a name has 255.
+      let bytes = Array("\(path)/".utf8CString.dropLast()) + Array(repeating: CChar(bitPattern: 0xC0), count: 70) + [0]
+      let foreign = unsafe open(bytes, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+      #expect(foreign >= 0)
+      close(foreign)
       let items = try folder.scan()
       #expect(items.map(\.name).sorted() == ["Work", "a.txt"])
       #expect(items.first { $0.name == "a.txt" }?.parent == items.first { $0.name == "Work" }?.id)

@@ -233,7 +233,7 @@ struct CloudShowCommand: ParsableCommand {
 
   func run() throws {
     let shown: CloudInterface.ShowReply = try CloudCommand.call(socket, CloudInterface.show)
-    guard format == .table else { return try Output.standard.write(shown.json.text + "\n") }
+    guard format == .table else { return try Output.standard.write(json: shown.json.text) }
     let weather = shown.conditions
     let facts = [
       ("items", "\(shown.items), \(shown.used) bytes\(weather.quota.map { " of \($0)" } ?? "")"),

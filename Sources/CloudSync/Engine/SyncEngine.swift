@@ -32,7 +32,7 @@ package struct SyncLimits: Hashable, Sendable {
 package struct SyncEngine: Codable, Sendable {
   package let device: String
   /// Begins ids and keys.
-  let prefix: String
+  private(set) var prefix: String
   /// The time for the next ``SyncInput/tick``, in nanoseconds of the same clock.
   internal(set) package var nextDue: Int64?
   /// The cloud's revision up to which the engine has all changes.
@@ -99,6 +99,9 @@ package struct SyncEngine: Codable, Sendable {
     self.device = device
     prefix = run.isEmpty ? device : "\(device)-\(run)"
   }
+
+  /// From now on ids and keys begin with another run. A device whose state has gone back would give some again that the cloud has.
+  package mutating func begin(run: String) { prefix = "\(device)-\(run)" }
 
   /// - Parameter now: nanoseconds of a clock that does not go back.
   package mutating func apply(_ input: SyncInput, at now: Int64) -> [SyncEffect] { apply([input], at: now) }

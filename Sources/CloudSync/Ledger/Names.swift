@@ -27,14 +27,25 @@ enum Names {
       number = old + 1
     }
     while true {
-      let candidate = "\(stem) \(number)\(suffix)"
+      var candidate = "\(stem) \(number)\(suffix)"
+      while candidate.utf8.count > longest, stem.count > 1 {
+        stem.removeLast()
+        candidate = "\(stem) \(number)\(suffix)"
+      }
       if !isTaken(candidate) { return candidate }
       number += 1
     }
   }
 
+  /// Bytes of a name.
+  private static let longest = 255
+  /// Bytes of an extension, with its dot. More after a dot is no extension.
+  private static let longestSuffix = 64
+
   private static func split(_ name: String) -> (stem: Substring, suffix: Substring) {
-    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return (name[...], "") }
+    guard let dot = name.lastIndex(of: "."), dot != name.startIndex, name[dot...].utf8.count <= longestSuffix else {
+      return (name[...], "")
+    }
     return (name[..<dot], name[dot...])
   }
 }

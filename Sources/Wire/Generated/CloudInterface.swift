@@ -5,7 +5,8 @@
 /// Served by “ambit cloud serve” on a socket of its own, to the user's devices. No sandbox sees it.
 package enum CloudInterface {
   package static let name = "io.ambit.Cloud"
-  /// Signs a device in. Every other call on this connection comes after it.
+  /// Signs a device in. Every other call on this connection comes after it. The answer names the cloud: a device goes
+  /// on with no other one.
   package static let signIn = "io.ambit.Cloud.SignIn"
   /// Changes after a revision, at most so many.
   package static let changes = "io.ambit.Cloud.Changes"
@@ -286,18 +287,22 @@ package enum CloudInterface {
 
   /// The answer of `SignIn`.
   package struct SignInReply: WireMessage {
+    package var cloud: String
     package var revision: Int
 
-    package init(revision: Int) {
+    package init(cloud: String, revision: Int) {
+      self.cloud = cloud
       self.revision = revision
     }
 
     package init(json: JSONObject) throws(FieldError) {
+      cloud = try json.string("cloud")
       revision = try json.int("revision")
     }
 
     package var json: JSONObject {
       var json = JSONObject()
+      json.set("cloud", cloud)
       json.set("revision", revision)
       return json
     }

@@ -1,0 +1,56 @@
+import CloudSync
+import Folders
+import Foundation
+import Kernel
+import TestSupport
+import Testing
+
+@testable import Cloud
+
+/// A device goes on with the cloud that it has met, and with no other one.
+struct KnownCloudTests {
+  @Test func `A device goes on with its cloud, also after it has started again`() throws {
+    let folder = try TemporaryFolder()
+    let own = try Descriptor.open(folder.path, flags: [.read, .directory])
+    let known = try KnownCloud(in: own, revision: 0)
+    #expect(known.refusal(of: "one", at: 0) == nil)
+    #expect(known.refusal(of: "one", at: 7) == nil)
+    known.note(7)
+    let again = try KnownCloud(in: own, revision: 7)
+    #expect(again.refusal(of: "one", at: 7) == nil && again.refusal(of: "one", at: 8) == nil)
+  }
+
+  @Test func `Another cloud is refused, and so is an older copy of its own`() throws {
+    let folder = try TemporaryFolder()
+    let own = try Descriptor.open(folder.path, flags: [.read, .directory])
+    let known = try KnownCloud(in: own, revision: 0)
+    #expect(known.refusal(of: "one", at: 3) == nil)
+    #expect(known.refusal(of: "two", at: 9)?.contains("another one") == true)
+    known.note(5)
+    #expect(known.refusal(of: "one", at: 4)?.contains("revision 4, and the device has seen 5") == true)
+    let again = try KnownCloud(in: own, revision: 5)
+    #expect(again.refusal(of: "two", at: 9) != nil && again.refusal(of: "one", at: 4) != nil)
+  }
+
+  @Test func `A store has one name for ever, and one cloud at a time`() throws {
+    let folder = try TemporaryFolder()
+    var first: CloudStore? = try CloudStore(folder: "\(folder.path)/store")
+    let name = first?.identity
+    #expect(throws: StateError.self) { try CloudStore(folder: "\(folder.path)/store") }
+    first = nil
+    #expect(try CloudStore(folder: "\(folder.path)/store").identity == name)
+    #expect(try CloudStore(folder: "\(folder.path)/other").identity != name)
+  }
+
+  @Test func `A cloud does not serve at the path of a file, and the file stays`() throws {
+    let folder = try TemporaryFolder()
+    let letter = try folder.write("letter.txt", "text")
+    let place = try Descriptor.open(folder.path, flags: [.read, .directory])
+    #expect(throws: StateError.self) { try CloudServer.makeRoom("letter.txt", in: place) }
+    #expect(try String(contentsOfFile: letter, encoding: .utf8) == "text")
+    // Left by a cloud that was killed.
+    _ = try UnixSocket.listen(in: place, name: "socket")
+    try CloudServer.makeRoom("socket", in: place)
+    #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/socket"))
+  }
+}
