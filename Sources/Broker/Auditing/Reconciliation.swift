@@ -51,11 +51,11 @@ enum Reconciliation {
   /// A broker that died may have added grants and not written that down, so no client was told of them. They are taken
   /// back, and that is written down.
   private static func takeBackUnwritten(_ grants: GrantStore, _ reader: AuditReader) throws -> [AuditEvent] {
-    let unwritten = try grants.newest().filter { grant in
+    let unwritten = try grants.unwritten { grant in
       // The log's times are whole microseconds.
       let since = Date(timeIntervalSince1970: Double(grant.created) / 1e9 - 1)
       // Of any kind: the first may have been removed, and all that is in force is carried on.
-      return try reader.events(matching: AuditQuery(grant: grant.id, since: since), limit: 1).isEmpty
+      return try !reader.events(matching: AuditQuery(grant: grant.id, since: since), limit: 1).isEmpty
     }
     grants.takeBack(unwritten.map(\.id))
     return unwritten.map { grant in

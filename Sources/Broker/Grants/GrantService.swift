@@ -149,12 +149,12 @@ final class GrantService {
       return whereabouts(of: grant).isSamePath(as: path)
     }
     guard !chosen.isEmpty else { throw GrantsInterface.Failure.notFound(Self.absence(request)) }
-    let ended = try revoker.end(chosen, GrantEnding(how: "user", rule: "AUD-1", reason: "the user withdrew the grant"))
-    // The end itself holds even if the disk is full.
+    // First: a broker that dies after it has ended a grant does not come back to this. The end itself holds even if the disk is full.
     do {
-      try grants.noteWithdrawals(
-        try ended.map { ($0.grant, try grants.parent(of: $0.grant.id)) }, at: host.clock.realtime)
+      let all = chosen + (try grants.descendants(of: chosen.map(\.id)))
+      try grants.noteWithdrawals(try all.map { ($0, try grants.parent(of: $0.id)) }, at: host.clock.realtime)
     } catch { complain("bookmarks that other apps passed on before may bring a withdrawn grant back: \(error)") }
+    let ended = try revoker.end(chosen, GrantEnding(how: "user", rule: "AUD-1", reason: "the user withdrew the grant"))
     let gone = Set(ended.map(\.grant.id))
     let apps = Set(chosen.map(\.bundleIdentifier))
     let through = records.filter { record in

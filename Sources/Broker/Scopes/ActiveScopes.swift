@@ -132,8 +132,10 @@ final class ActiveScopes: LoopMember {
       }
       if !isKept { hold?.release() }
     }
-    let beside = try related.hideAll(of: grant, instance)
+    // The document goes, also where the app keeps a file beside it from being taken away.
+    let hidden = Result { () throws(KernelError) in try related.hideAll(of: grant, instance) }
     let mount = try instance.sandbox.mounts.hide(grant: grant, name: exposure.name, atOnce: atOnce)
+    let beside = try hidden.get()
     FaultPoint.documentHidden.pass()
     return Held(
       mount: mount?.joined(with: beside) ?? beside,

@@ -245,9 +245,10 @@ extension GrantStore {
       })
     else { return }
     do throws(KernelError) {
-      try journal?.synchronize()
-      // A checkpoint has brought to the disk the records that it has moved from there to the database.
+      // A checkpoint has brought to the disk the records that it has moved from there to the database. Records that were struck out of the
+      // journal are in this log: so it is first.
       if let log = try? Descriptor.open("\(path)-wal", flags: [.read, .noFollow]) { try log.synchronize() }
+      try journal?.synchronize()
     } catch {
       pending.withLock { $0.isDirty = true }
       throw StateError("\(path): the disk has not taken it: \(error)")

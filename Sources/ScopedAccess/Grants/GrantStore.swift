@@ -66,6 +66,8 @@ package final class GrantStore: Sendable {
   /// Runs statements that write, each a transaction of its own, and says, if one fails, which file could not be written.
   func access<Value: Sendable>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
     try settle()
+    // The log's entry about it is brought to the disk after it.
+    defer { pending.withLock { $0.isDirty = true } }
     return try use(body)
   }
 
@@ -166,22 +168,27 @@ package final class GrantStore: Sendable {
   }
 
   /// Takes back grants before any client is told of them. Those that cannot be taken out of the file now are none from here on: it
-  /// is tried again with all later writes, and found by the next process (``newest()``).
+  /// is tried again with all later writes, and found by the next process (``unwritten(_:)``).
   package func takeBack(_ ids: [String]) {
     forget(ids)
     pending.withLock { $0.takeBack(ids) }
     try? settle()
   }
 
-  /// The grants that were added last, together, and those that were in the journal alone: a process that died may not
-  /// have told any client of them.
-  package func newest() throws(StateError) -> [Grant] {
+  /// The grants that a process which died may have told no client of: those that were added last, back to one that it has written down,
+  /// and those that were in the journal alone. Several lots may have come to the disk together.
+  ///
+  /// - Parameter isKnown: whether it was written down.
+  package func unwritten(_ isKnown: (Grant) throws -> Bool) throws -> [Grant] {
     let last = try read { db in
       try Row.fetchAll(db, sql: "SELECT \(Grant.columns) FROM grant_ ORDER BY rowid DESC LIMIT 1024")
         .map { try Grant(row: $0) }
     }
-    let together = last.prefix { $0.created == last.first?.created }
-    return together + recovery.grants.filter { grant in !together.contains { $0.id == grant.id } }
+    let found = Array(try last.prefix { try !isKnown($0) })
+    return try found
+      + recovery.grants.filter { grant in
+        try !found.contains { $0.id == grant.id } && !isKnown(grant)
+      }
   }
 
   /// - Parameter unlessThere: a grant that is there stays as it is; else it is an error.

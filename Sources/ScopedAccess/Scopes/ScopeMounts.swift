@@ -381,6 +381,8 @@ package final class ScopeMounts {
     _ known: Shown, _ grant: String, name: String
   ) throws(KernelError) -> (mount: BusyMount?, isHeld: Bool)? {
     if exits[current].waiting.isFull {
+      // The other thread may unmount a file system that does not answer, and the loop does not wait for that.
+      if let departure, !departure.work.isOver { return nil }
       try? finishDeparture()
       // One that another thread could not unmount.
       if exits[1 - current].isOpen { try detachExit(1 - current) }
