@@ -95,10 +95,13 @@ package final class Play {
     }
   }
 
+  /// `AMBIT_TEST_PATIENCE`: how many times slower than usual this machine is.
+  private static let slowness = ProcessInfo.processInfo.environment["AMBIT_TEST_PATIENCE"].flatMap(Double.init) ?? 1
+
   /// Carries an action out, and again while it does not hold and has time.
   private func insist(_ action: Action) throws -> [String] {
     let limit = action.timeout ?? scenario.timeout
-    guard let within = action.within else { return try perform(action.verb, limit: limit) }
+    guard let within = action.within.map({ $0 * Self.slowness }) else { return try perform(action.verb, limit: limit) }
     let clock = ContinuousClock()
     let start = clock.now
     while true {
