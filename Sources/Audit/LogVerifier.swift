@@ -84,9 +84,10 @@ extension AuditReader {
     // Before the log: they promise no more than there is.
     let own = try AuditKey.beside(files)
     let end = try EndFile.read(files.end, key: own.key)
-    let begins = try HeadFile.statement(SmallFile.read(files.begins), [.begins], files.begins)
     let beside = try AuditKey.publicKey(of: files)
     var found = try read(wholeJournal: true) { view in
+      // With each look: a broker may remove old segments meanwhile.
+      let begins = try HeadFile.statement(SmallFile.read(files.begins), [.begins], files.begins)
       var verifier = try LogVerifier(
         files, key: key, beside: beside, own: own, head: head, end: end, begins: begins, anchors: anchors,
         needsKey: key == nil || !isCopy)
