@@ -20,7 +20,7 @@ package enum Agent {
   private static func serveMainQueue() {
     var entry = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
     guard unsafe poll(&entry, 1, 0) == 0 else { return }
-    // A run of the loop ends with whatever it has done; a line does nothing but that.
+    // Each act ends a run of the loop, and so does a line.
     let line = DispatchSource.makeReadSource(fileDescriptor: 0, queue: .main)
     line.setEventHandler {}
     line.resume()

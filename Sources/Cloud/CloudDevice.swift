@@ -61,7 +61,7 @@ package final class CloudDevice {
     lock = try folder.lock()
     store = try folder.store()
     files = DeviceTransfers(reader: folder.reader, staging: folder.staging)
-    // Ids and keys of a device whose state is gone, or has gone back, are not given again.
+    // No id or key is given a second time, also if the device's state is gone or an older one.
     let run = String(UInt64.random(in: 0...UInt64.max), radix: 36)
     let saved = try store.engine()
     engine = saved ?? SyncEngine(device: device, run: run)

@@ -86,9 +86,9 @@ final class DeviceFolder {
 
   // MARK: Scanning
 
-  /// All items of the folder: files and folders, but no hidden ones, nothing that is neither, and no name that the cloud does not take.
+  /// All files and folders, without hidden ones and names too long for the cloud.
   ///
-  /// - Throws: where a part of it cannot be read. What is not seen is no item, and counts as deleted.
+  /// - Throws: where a part of the folder cannot be read. An item that is missing here counts as deleted.
   func scan() throws -> [LocalItem] {
     var items: [LocalItem] = []
     var places: [String: String] = [:]

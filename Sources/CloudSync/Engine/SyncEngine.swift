@@ -100,7 +100,7 @@ package struct SyncEngine: Codable, Sendable {
     prefix = run.isEmpty ? device : "\(device)-\(run)"
   }
 
-  /// From now on ids and keys begin with another run. A device whose state has gone back would give some again that the cloud has.
+  /// From now on ids and keys begin with another run. A device with an older state of its own would give some a second time.
   package mutating func begin(run: String) { prefix = "\(device)-\(run)" }
 
   /// - Parameter now: nanoseconds of a clock that does not go back.

@@ -175,8 +175,8 @@ package final class GrantStore: Sendable {
     try? settle()
   }
 
-  /// The grants that a process which died may have told no client of: those that were added last, back to one that it has written down,
-  /// and those that were in the journal alone. Several lots may have come to the disk together.
+  /// Grants of a process that died before it told any client: the newest ones, back to the first that is known, and those of the
+  /// journal alone. Several lots may have come to the disk together.
   ///
   /// - Parameter isKnown: whether it was written down.
   package func unwritten(_ isKnown: (Grant) throws -> Bool) throws -> [Grant] {
