@@ -90,7 +90,7 @@ package final class CloudDevice {
     scan()
     var wasIdle = false
     while goesOn(), failure == nil {
-      let isIdle = engine.isIdle && !burst.isOpen
+      let isIdle = engine.isIdle && !burst.isOpen && lookAgain == nil
       if isIdle, !wasIdle {
         // A device that starts again then knows the files that it has placed, also after changes by its user.
         try save()

@@ -181,7 +181,7 @@ package final class CloudServer: LoopMember {
     case "Await": return try await awaitChange(try CloudInterface.AwaitCall(json: call.parameters).revision)
     case "Changes":
       try await pause(conditions.latency)
-      return try changes(try CloudInterface.ChangesCall(json: call.parameters))
+      return try await changes(try CloudInterface.ChangesCall(json: call.parameters))
     case "Apply":
       try await pause(conditions.latency)
       return try await apply(try CloudInterface.ApplyCall(json: call.parameters), device)
@@ -215,9 +215,11 @@ package final class CloudServer: LoopMember {
     return Answer(CloudInterface.AwaitReply(revision: ledger.revision))
   }
 
-  private func changes(_ request: CloudInterface.ChangesCall) throws -> Answer {
+  /// Tells nothing that is not stored: a cloud that is killed now does not have it when it comes back.
+  private func changes(_ request: CloudInterface.ChangesCall) async throws -> Answer {
     guard !ledger.isTooOld(request.deletionsSince) else { throw CloudInterface.Failure.tooOld }
     let page = ledger.changes(since: request.since, limit: min(max(1, request.limit), 1000))
+    if !stored.isEmpty { try await store() }
     return Answer(
       CloudInterface.ChangesReply(
         items: page.items.map { .init($0) }, next: page.next, more: page.more, revision: page.revision))
@@ -247,10 +249,15 @@ package final class CloudServer: LoopMember {
       answers.append(answer)
     }
     // Also the answer to a repeated call waits for the first one's entry.
+    try await store()
+    return Answer(CloudInterface.ApplyReply(answers: answers.map { .init($0) }))
+  }
+
+  /// Waits until the decisions of this turn are stored.
+  private func store() async throws {
     let wait = Wait<Bool>()
     stored.append(wait)
     guard try await wait.get() else { throw CloudInterface.Failure.unavailable("the cloud's disk cannot be written") }
-    return Answer(CloudInterface.ApplyReply(answers: answers.map { .init($0) }))
   }
 
   /// - Returns: the content of a new change that the cloud does not have.
@@ -330,7 +337,7 @@ package final class CloudServer: LoopMember {
   package func finishTurn(now: Int64) {
     guard !stored.isEmpty else { return }
     var isStored = true
-    do { try store.store(items, receipts) } catch {
+    do { try self.store.store(items, receipts) } catch {
       isStored = false
       complain("\(error)")
       // A decision that was not stored never was.

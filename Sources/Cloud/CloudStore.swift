@@ -36,13 +36,16 @@ final class CloudStore: Sendable {
     guard let lock = try FileLock(of: file) else { throw StateError("another cloud keeps its items in \(folder)") }
     self.lock = lock
     database = try OwnDatabase(path: "\(folder)/cloud.sqlite", Self.kind)
-    identity = try Self.identity(at: "\(folder)/identity")
+    identity = try Self.identity(in: Descriptor.open(folder, flags: [.read, .directory]))
   }
 
-  private static func identity(at path: String) throws -> String {
-    if let known = try? String(contentsOfFile: path, encoding: .utf8), !known.isEmpty { return known }
+  private static func identity(in folder: Descriptor) throws -> String {
+    if let file = try? Descriptor.open("identity", below: folder, flags: [.read, .noFollow]) {
+      let known = String(decoding: try file.readAll(limit: 100), as: UTF8.self)
+      if !known.isEmpty { return known }
+    }
     let made = UUID().uuidString.lowercased()
-    try Data(made.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+    try folder.makeFile("identity", Array(made.utf8))
     return made
   }
 

@@ -19,6 +19,8 @@ final class KnownCloud: Sendable {
   }
 
   private static let file = "cloud"
+  /// Bytes of a cloud's name.
+  private static let longest = 100
 
   /// - Parameters:
   ///   - own: the device's own folder.
@@ -27,7 +29,7 @@ final class KnownCloud: Sendable {
     self.own = own
     var name: String?
     do throws(KernelError) {
-      let bytes = try Descriptor.open(Self.file, below: own, flags: [.read, .noFollow]).readAll(limit: 100)
+      let bytes = try Descriptor.open(Self.file, below: own, flags: [.read, .noFollow]).readAll(limit: Self.longest)
       name = bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     } catch { guard error.errno == .noSuchFileOrDirectory else { throw error } }
     state = Mutex(State(name: name, revision: revision))
@@ -43,16 +45,28 @@ final class KnownCloud: Sendable {
         return "is an older copy: it is at revision \(revision), and the device has seen \(state.revision)"
       }
       guard state.name == nil else { return nil }
-      do throws(KernelError) {
-        let file = try Descriptor.open(
-          Self.file, below: own, flags: [.write, .create, .truncate, .noFollow], mode: 0o600)
-        try file.writeAll(Array(cloud.utf8))
-        try file.synchronizeFully()
-      } catch { return "cannot be noted: \(error)" }
+      guard !cloud.isEmpty, cloud.utf8.count <= Self.longest else { return "has no name of its own" }
+      do throws(KernelError) { try own.makeFile(Self.file, Array(cloud.utf8)) } catch {
+        return "cannot be noted: \(error)"
+      }
       state.name = cloud
       return nil
     }
   }
 
   func note(_ revision: Int) { state.withLock { $0.revision = max($0.revision, revision) } }
+}
+
+extension Descriptor {
+  /// Makes a file of this folder, or puts it in another one's place. After a power failure it is whole, or as before, or not there.
+  func makeFile(_ name: String, _ bytes: [UInt8]) throws(KernelError) {
+    let unfinished = "\(name).new"
+    let file = try Descriptor.open(
+      unfinished, below: self, flags: [.write, .create, .truncate, .noFollow], mode: 0o600)
+    try file.writeAll(bytes)
+    try file.synchronizeFully()
+    try? removeFile(name)
+    try rename(unfinished, to: name)
+    try synchronizeFully()
+  }
 }

@@ -28,6 +28,9 @@ struct KnownCloudTests {
     #expect(known.refusal(of: "two", at: 9)?.contains("another one") == true)
     known.note(5)
     #expect(known.refusal(of: "one", at: 4)?.contains("revision 4, and the device has seen 5") == true)
+    #expect(
+      try KnownCloud(in: Descriptor.open(folder.folder("fresh"), flags: [.read, .directory]), revision: 0)
+        .refusal(of: String(repeating: "x", count: 101), at: 0) != nil)
     let again = try KnownCloud(in: own, revision: 5)
     #expect(again.refusal(of: "two", at: 9) != nil && again.refusal(of: "one", at: 4) != nil)
   }
