@@ -107,13 +107,16 @@ extension Document {
   }
 
   /// Keeps content that another program has put into the file since it was read (`DOC-8`).
-  nonisolated func keepUnknown(at place: URL) throws {
+  ///
+  /// - Returns: whether there was any. The state says so once the save is over: until then the document's versions are those of a file
+  ///   that is about to be replaced.
+  nonisolated func keepUnknown(at place: URL) throws -> Bool {
     let known = shared.withLock { $0.known }
-    guard let known, let present = FileStamp(of: place), present != known else { return }
+    guard let known, let present = FileStamp(of: place), present != known else { return false }
     // The file of a save for a waiting opener is empty: the document itself cannot be opened now.
-    guard NSFileCoordinator.path(of: place) == NSFileCoordinator.path(of: fileURL) else { return }
+    guard NSFileCoordinator.path(of: place) == NSFileCoordinator.path(of: fileURL) else { return false }
     _ = try NSFileVersion.addConflictOfItem(at: fileURL)
-    onMainLater { self.lookForConflicts() }
+    return true
   }
 
   /// The content comes from its provider, or goes there (`DOC-10`).
@@ -138,10 +141,11 @@ extension Document {
     guard isOpen else { return }
     let url = fileURL
     performAsynchronousFileAccess {
-      let found = NSFileVersion.unresolvedConflictVersionsOfItem(at: url)?.isEmpty == false
+      // Without an answer the state stays as it is.
+      guard let versions = NSFileVersion.unresolvedConflictVersionsOfItem(at: url) else { return }
       self.onMainLater {
         guard self.isOpen else { return }
-        if found { self.documentState.insert(.inConflict) } else { self.documentState.remove(.inConflict) }
+        if !versions.isEmpty { self.documentState.insert(.inConflict) } else { self.documentState.remove(.inConflict) }
       }
     }
   }

@@ -42,8 +42,10 @@ extension Document {
   /// Writes the content under coordination.
   nonisolated func carryOut(_ job: SaveJob) throws {
     let isMoving = job.target != job.former
+    var isConflict = false
+    defer { if isConflict { onMainLater { self.lookForConflicts() } } }
     try coordinate(writingItemAt: job.target, options: isMoving ? .forReplacing : []) { place in
-      if !isMoving { try keepUnknown(at: place) }
+      if !isMoving { isConflict = try keepUnknown(at: place) }
       try writeContents(
         job.contents.value, andAttributes: job.attributes.value as? [AnyHashable: Any], safelyTo: place,
         for: job.operation)
