@@ -89,8 +89,19 @@ extension LogCore {
       }
       return state.withLock { $0.synced }
     }
+    removeDoubts()
     try sign(reached)
     listener.withLock { $0 }?()
+  }
+
+  /// Takes the file of ``OpenDoubts`` away once their entry is on the disk.
+  func removeDoubts() {
+    let isSaid = state.withLock { state in
+      guard let entry = state.doubtsEntry, entry <= state.synced.sequence else { return false }
+      state.doubtsEntry = nil
+      return true
+    }
+    if isSaid { OpenDoubts.remove(files) }
   }
 
   /// Says how far the log goes.

@@ -41,6 +41,8 @@ final class LogCore: Sendable {
     var isUrgent = false
     /// The journal's name may not be on the disk yet.
     var isNewName = true
+    /// The entry that has the findings of ``OpenDoubts``, until it is on the disk.
+    var doubtsEntry: Int64?
     /// The disk did not take these. Nothing is accepted until another journal has been written.
     var failure: AuditLogError?
 
@@ -118,6 +120,10 @@ final class LogCore: Sendable {
       state.waiting += encoded
       for (event, entry) in zip(events, encoded) where event.kind == .logRotated {
         state.firsts.append(entry.mark.sequence)
+      }
+      for (event, entry) in zip(events, encoded)
+      where event.kind == .brokerStarted && event.detail[AuditEvent.Fact.doubt] != nil {
+        state.doubtsEntry = entry.mark.sequence
       }
       state.last = last
       state.unsynced += bytes
@@ -256,6 +262,7 @@ final class LogCore: Sendable {
           state.synced = last
           state.dirtySince = nil
         }
+        removeDoubts()
       } catch {
         throw AuditLogError(error, file: files.log)
       }

@@ -27,7 +27,7 @@ package struct LogFiles: Equatable, Sendable {
     self.init(isSegment ? first : file)
   }
 
-  private static let endings = [".sqlite", ".journal", ".head", ".end", ".begins", ".key", ".pub"]
+  private static let endings = [".sqlite", ".journal", ".head", ".end", ".begins", ".doubts", ".key", ".pub"]
 
   /// Whether a file is called as a log's files are.
   static func isName(_ path: String) -> Bool { endings.contains(where: path.hasSuffix) }
@@ -37,6 +37,7 @@ package struct LogFiles: Equatable, Sendable {
   package var head: String { stem + ".head" }
   package var end: String { stem + ".end" }
   package var begins: String { stem + ".begins" }
+  var doubts: String { stem + ".doubts" }
   package var key: String { stem + ".key" }
   package var publicKey: String { stem + ".pub" }
 
@@ -78,7 +79,7 @@ package struct LogFiles: Equatable, Sendable {
 
 /// Files of a line or a key: read whole, and made whole or not at all.
 enum SmallFile {
-  private static let most = 4096
+  static let most = 4096
 
   /// Nil when there is none.
   static func read(_ path: String) throws(AuditLogError) -> [UInt8]? {

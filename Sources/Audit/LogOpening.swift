@@ -30,7 +30,9 @@ struct LogOpening {
     let head = try Self.head(files, queue, entries, last: last)
     guard head != nil || last.sequence == 0 else { throw LogEnding.isWithoutHead(files) }
     let key = try AuditKey.load(files, isNew: head == nil)
-    doubts = try Self.doubts(files, key, head, last, found == nil ? nil : journal?.boot ?? [])
+    var open = try OpenDoubts(files)
+    try open.add(Self.doubts(files, key, head, last, found == nil ? nil : journal?.boot ?? []))
+    doubts = open.words
     // From here on it is the log that it was, and changed.
     let rest = try store.split(entries, at: entries.filter(\.beginsSegment).map(\.mark.sequence)) { events, store in
       try store.add(events, durably: true)

@@ -31,6 +31,8 @@ package struct AuditVerification: Equatable, Sendable {
   package let isEndChecked: Bool
   /// Findings of brokers when they began to write it, for which they had no explanation.
   package let doubts: [Doubt]
+  /// Such findings that no entry has yet; sentences without their full stop.
+  package fileprivate(set) var unsaidDoubts: [String] = []
 
   /// An entry of the log itself that tells of a fault.
   package struct Doubt: Equatable, Sendable {
@@ -93,6 +95,8 @@ extension AuditReader {
         needsKey: key == nil || !isCopy)
       return try verifier.check(view, progress)
     }
+    // Those that an entry tells of meanwhile are told twice.
+    found.unsaidDoubts = try OpenDoubts(files).words
     // Its present writer has written on since, and tells of each entry right after it.
     for _ in 0..<2 where found.unanswered > 0 {
       guard let later = try EndFile.read(files.end, key: own.key) else {

@@ -221,7 +221,9 @@ private final class Writer: Sendable {
         #expect(finding(folder)?.contains("audit.journal") == true, "\(finding(folder) ?? "")")
         let log = try AuditLog(path: folder.log)
         #expect(log.doubts.first?.contains("audit.journal") == true)
-        try log.append([AuditEvent(.brokerStarted)])
+        var event = AuditEvent(.brokerStarted)
+        event.detail[AuditEvent.Fact.doubt] = log.doubts.joined(separator: "; ")
+        try log.append([event])
         #expect(finding(folder) == nil)
         try log.finish()
         #expect(try HeadFile.read(files.head)?.kind == .closed)
@@ -318,6 +320,38 @@ private final class Writer: Sendable {
     #expect(try log.append([AuditEvent(.launch)]) == 4)
     #expect(try AuditReader(path: folder.log).verified().lost == 0)
     try log.finish()
+  }
+
+  @Test func `what an opening found is told until an entry on the disk has it`() throws {
+    let folder = try killed()
+    let files = LogFiles(folder.log)
+    let key = try #require(AuditKey.beside(files).key)
+    let found = try #require(EndMark(Array(try Data(contentsOf: end(folder)))))
+    try Data(EndMark(found.mark, boot: Array("another boot".utf8), key: key).bytes).write(to: end(folder))
+    try cut(folder, to: 3)
+    var settings = AuditLog.Settings()
+    settings.syncAfter = .max / 2
+    // The first one's process has no entry; the second one's is killed before its entry is on the disk, which then goes with the power.
+    let first = try AuditLog(path: folder.log, settings: settings)
+    let words = first.doubts
+    #expect(words.count == 1 && words.first?.hasPrefix("2 entries after entry 3 were gone") == true)
+    #expect(try AuditReader(path: folder.log).verified().unsaidDoubts == words)
+    try first.finish()
+    #expect(try AuditReader(path: folder.log).verified().unsaidDoubts == words)
+    let second = try AuditLog(path: folder.log, settings: settings)
+    #expect(second.doubts == words)
+    var event = AuditEvent(.brokerStarted)
+    event.detail[AuditEvent.Fact.doubt] = second.doubts.joined(separator: "; ")
+    try second.append([event])
+    #expect(FileManager.default.fileExists(atPath: files.doubts))
+    // An entry without them does not count.
+    try second.append([AuditEvent(.launch)])
+    try second.core.syncNow()
+    #expect(!FileManager.default.fileExists(atPath: files.doubts))
+    let after = try AuditReader(path: folder.log).verified()
+    #expect(after.unsaidDoubts.isEmpty && after.doubts.map(\.words) == words)
+    try second.finish()
+    #expect(try AuditLog(path: folder.log).doubts.isEmpty)
   }
 }
 

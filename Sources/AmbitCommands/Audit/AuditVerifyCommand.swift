@@ -134,6 +134,7 @@ extension AuditCommand.Verify {
     var unanswered: Int64?
     var endChecked: Bool?
     var doubts: [Doubt]?
+    var unsaidDoubts: [String]?
     var removedThrough: Int64?
     var key: String?
   }
@@ -154,7 +155,8 @@ extension AuditCommand.Verify {
           endChecked: found.isEndChecked,
           doubts: found.doubts.map {
             Doubt(entry: $0.sequence, time: Timestamp(microseconds: $0.time).text, finding: $0.words)
-          }, removedThrough: found.begins?.mark.sequence,
+          }, unsaidDoubts: found.unsaidDoubts.isEmpty ? nil : found.unsaidDoubts,
+          removedThrough: found.begins?.mark.sequence,
           key: found.key.text))
     }
     let style = Style(for: STDOUT_FILENO)
@@ -181,6 +183,9 @@ extension AuditCommand.Verify {
     for doubt in found.doubts {
       text += style.yellow("◐") + " a broker that began with entry \(doubt.sequence) on "
       text += "\(Timestamp(microseconds: doubt.time).text) found: \(printable(doubt.words))\n"
+    }
+    for words in found.unsaidDoubts {
+      text += style.yellow("◐") + " found when it was opened, and in no entry yet: \(printable(words))\n"
     }
     if !found.isEndChecked {
       text +=

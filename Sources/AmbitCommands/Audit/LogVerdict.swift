@@ -69,6 +69,7 @@ extension AuditCommand.Report {
         ? "and \(found.lost) after them missing: a power failure took them, or somebody has" : "none missing"
       if !found.isEndChecked { text += ", as far as that can be said without the key" }
       for doubt in found.doubts { text += "; a broker that began with entry \(doubt.sequence) found: \(doubt.words)" }
+      for words in found.unsaidDoubts { text += "; found when it was opened, and in no entry yet: \(words)" }
       if let begins = found.begins { text += "; entries up to \(begins.mark.sequence) were removed, which is signed" }
       text += "; signed through entry \(found.head.mark.sequence)"
       text += found.lastCheckpoint.map { ", the last signed checkpoint is at entry \($0)" } ?? ", no checkpoint in it"
