@@ -143,7 +143,7 @@ final class DeviceFolder {
   static func size(_ stamp: String) -> Int64 { stamp.split(separator: " ").first.flatMap { Int64($0) } ?? 0 }
   static func stamp(_ status: FileStatus) -> String { "\(status.size) \(status.modified) \(status.changed)" }
   /// The facts that a rename does not change.
-  fileprivate static func content(_ stamp: String) -> [Substring] { Array(stamp.split(separator: " ").prefix(2)) }
+  static func content(_ stamp: String) -> [Substring] { Array(stamp.split(separator: " ").prefix(2)) }
 
   /// The present place of an item, below the folder.
   private func place(_ id: String) throws -> String {
@@ -204,13 +204,31 @@ final class DeviceFolder {
     if (try? own.removeFile(name)) == nil { try? own.removeDirectory(name) }
   }
 
-  /// Removes the temporaries that a device which ended has left.
+  /// Removes the temporaries that a device which ended has left, and documents that were on their way out. What a program has written
+  /// into one of these goes back into the folder.
   func removeTemporaries(but kept: Set<String>) throws {
-    for entry in try DirectoryReader.entries(of: own) where entry.name.hasPrefix("new-") || entry.name.hasPrefix("old-")
-    {
+    for entry in try DirectoryReader.entries(of: own) {
+      let departing = DepartingFile(fileName: entry.name)
+      guard entry.name.hasPrefix("new-") || departing != nil else { continue }
       let status = try Descriptor.open(entry.name, below: own, flags: .place).status()
-      if !kept.contains("\(status.inode) \(status.birth)") { remove(entry.name) }
+      let id = "\(status.inode) \(status.birth)"
+      switch departing?.judge(id, Self.stamp(status)) ?? .staged {
+      case .staged where kept.contains(id):
+        if departing != nil { try own.moveAside(entry.name, to: own, as: Self.temporaryName()) }
+      case .staged, .unchanged: remove(entry.name)
+      case .foreign: try rescue(entry.name, departing)
+      }
     }
+  }
+
+  static func temporaryName() -> String { "new-\(UInt64.random(in: 0...UInt64.max))" }
+
+  /// Puts a document beside the one that has its place, or else at the top.
+  private func rescue(_ entry: String, _ departing: DepartingFile?) throws {
+    _ = try scan()
+    let successor = departing?.staged.flatMap { places[$0] }
+    let name = successor?.lastPathName ?? departing?.name ?? ""
+    try putBeside(entry, name.isEmpty ? "Document" : name, try folder(successor?.parentPath ?? ""))
   }
 
   // MARK: Acts
@@ -380,16 +398,22 @@ final class DeviceFolder {
         guard Self.stamp(try former.status()) == stamp else { throw DeviceRefusal() }
         try former.copyAttributes(to: Descriptor.open(temporary, below: own, flags: [.write, .noFollow]))
         let new = try StagedFile(temporary, in: own)
-        try own.exchange(temporary, with: name, in: folder)
+        let departing = DepartingFile(id, stamp, staged, named: name)
+        let out = departing.fileName
+        try own.moveAside(temporary, to: own, as: out)
+        do throws(KernelError) { try own.exchange(out, with: name, in: folder) } catch {
+          try own.moveAside(out, to: own, as: temporary)
+          throw error
+        }
         // A program that coordinates nothing may have written in this moment, or put another file there.
-        let out = try Descriptor.open(temporary, below: own, flags: .place).status()
-        guard "\(out.inode) \(out.birth)" == id, Self.content(Self.stamp(out)) == Self.content(stamp) else {
-          try takeBack(temporary, name, folder, staged)
+        let gone = try Descriptor.open(out, below: own, flags: .place).status()
+        guard departing.judge("\(gone.inode) \(gone.birth)", Self.stamp(gone)) == .unchanged else {
+          if try takeBack(out, name, folder, staged) { try own.moveAside(out, to: own, as: temporary) }
           throw DeviceRefusal()
         }
         // It goes from the folder that it was in: there its end is seen, and the new file is the document from then on.
         let old = "\(Self.formerPrefix)\(UInt64.random(in: 0...UInt64.max))"
-        try own.moveAside(temporary, to: folder, as: old)
+        try own.moveAside(out, to: folder, as: old)
         try folder.removeFile(old)
         touch(place, folder)
         places[id] = nil
@@ -402,21 +426,25 @@ final class DeviceFolder {
 
   /// A program's file that was taken out of the folder by mistake goes back into its place. If another program's file has that by now,
   /// it gets a name beside it.
-  private func takeBack(_ temporary: String, _ name: String, _ folder: Descriptor, _ staged: String) throws {
-    try own.exchange(temporary, with: name, in: folder)
-    let out = try Descriptor.open(temporary, below: own, flags: .place).status()
-    guard "\(out.inode) \(out.birth)" != staged else { return }
-    try putBeside(temporary, name, folder)
+  ///
+  /// - Returns: whether the staged file is out of the folder again.
+  private func takeBack(_ out: String, _ name: String, _ folder: Descriptor, _ staged: String) throws -> Bool {
+    try own.exchange(out, with: name, in: folder)
+    let status = try Descriptor.open(out, below: own, flags: .place).status()
+    if "\(status.inode) \(status.birth)" == staged { return true }
+    try putBeside(out, name, folder)
+    return false
   }
 
-  private func putBeside(_ temporary: String, _ name: String, _ folder: Descriptor) throws {
-    let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 } ?? name.endIndex
-    for number in 2..<10_000 {
-      do throws(KernelError) {
-        return try own.moveAside(temporary, to: folder, as: "\(name[..<dot]) \(number)\(name[dot...])")
-      } catch { guard error.errno == .fileExists else { throw error } }
+  /// Moves a file out of the device's own folder, to its name or to one beside it.
+  private func putBeside(_ file: String, _ name: String, _ folder: Descriptor) throws(KernelError) {
+    var next = name
+    while true {
+      do throws(KernelError) { return try own.moveAside(file, to: folder, as: next) } catch {
+        guard error.errno == .fileExists else { throw error }
+      }
+      next = Names.spare(for: next) { _ in false }
     }
-    throw KernelError("renameat2", name, errno: .fileExists)
   }
 
   private func move(_ id: String, _ from: LocalPlace, _ to: LocalPlace) throws -> LocalItem {
@@ -465,17 +493,15 @@ final class DeviceFolder {
         }
         let former = try Descriptor.open(name, below: folder, flags: .place)
         guard Self.stamp(try former.status()) == stamp else { throw DeviceRefusal() }
-        let old = "old-\(UInt64.random(in: 0...UInt64.max))"
-        try folder.moveAside(name, to: own, as: old)
-        let moved = try Descriptor.open(old, below: own, flags: .place).status()
-        guard "\(moved.inode) \(moved.birth)" == id, Self.content(Self.stamp(moved)) == Self.content(stamp) else {
-          do throws(KernelError) { try own.moveAside(old, to: folder, as: name) } catch {
-            guard error.errno == .fileExists else { throw error }
-            try putBeside(old, name, folder)
-          }
+        let departing = DepartingFile(id, stamp, nil, named: name)
+        let out = departing.fileName
+        try folder.moveAside(name, to: own, as: out)
+        let gone = try Descriptor.open(out, below: own, flags: .place).status()
+        guard departing.judge("\(gone.inode) \(gone.birth)", Self.stamp(gone)) == .unchanged else {
+          try putBeside(out, name, folder)
           throw DeviceRefusal()
         }
-        try own.removeFile(old)
+        try own.removeFile(out)
         touch(place, folder)
         places[id] = nil
         return nil

@@ -43,7 +43,7 @@ final class DeviceStaging: Sendable {
     var (made, files): ([String], [Descriptor]) = ([], [])
     do {
       for (item, content) in items {
-        let name = "new-\(UInt64.random(in: 0...UInt64.max))"
+        let name = DeviceFolder.temporaryName()
         guard let content else {
           try own.makeDirectory(name, mode: 0o755)
           made.append(name)

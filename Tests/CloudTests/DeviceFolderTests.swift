@@ -103,6 +103,57 @@ struct DeviceFolderTests {
     }
   }
 
+  @Test("a device that was killed between two steps gives back what a program wrote in that moment") func departing()
+    throws
+  {
+    let long = String(repeating: "é", count: 125) + ".txt"
+    for (name, isReplaced, isWritten) in [
+      ("a.txt", true, true), ("a.txt", true, false), ("a_b.txt", false, true), (long, false, true),
+      ("a.txt", false, false),
+    ] {
+      try inFolder { folder, path in
+        try write("first", "\(path)/\(name)")
+        let item = try folder.scan()[0]
+        let new = isReplaced ? try staged(folder, "theirs") : nil
+        let departing = DepartingFile(item.id, item.stamp, new?.id, named: name)
+        let own = "\(path)/\(DeviceFolder.ownName)"
+        #expect(departing.fileName.utf8.count <= 255)
+        try FileManager.default.moveItem(atPath: "\(path)/\(name)", toPath: "\(own)/\(departing.fileName)")
+        if let new {
+          let temporary = try #require(folder.staging.name(of: new.id))
+          try FileManager.default.moveItem(atPath: "\(own)/\(temporary)", toPath: "\(path)/renamed.txt")
+        }
+        if isWritten { try write("at the last moment", "\(own)/\(departing.fileName)") }
+        try folder.removeTemporaries(but: [])
+        let names = try folder.scan().map(\.name).sorted()
+        let found = names.first {
+          (try? String(contentsOfFile: "\(path)/\($0)", encoding: .utf8)) == "at the last moment"
+        }
+        #expect((found != nil) == isWritten, "\(names)")
+        // Beside its successor, whatever that is called by now; a removed one has its own name.
+        if isReplaced { #expect(names == (isWritten ? ["renamed 2.txt", "renamed.txt"] : ["renamed.txt"])) }
+        if !isReplaced { #expect(names.count == (isWritten ? 1 : 0) && (found ?? name).hasPrefix(name.prefix(1))) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: own).allSatisfy { !$0.hasPrefix("out_") })
+      }
+    }
+  }
+
+  @Test("a staged document that was on its way in is there when the device starts again") func arriving() throws {
+    try inFolder { folder, path in
+      try write("first", "\(path)/a.txt")
+      let item = try folder.scan()[0]
+      let new = try staged(folder, "theirs")
+      let own = "\(path)/\(DeviceFolder.ownName)"
+      let temporary = try #require(folder.staging.name(of: new.id))
+      try FileManager.default.moveItem(
+        atPath: "\(own)/\(temporary)",
+        toPath: "\(own)/\(DepartingFile(item.id, item.stamp, new.id, named: "a.txt").fileName)")
+      try folder.removeTemporaries(but: [new.id])
+      _ = try perform(.replace(id: item.id, stamp: item.stamp, staged: new.id), in: folder)
+      #expect(try String(contentsOfFile: "\(path)/a.txt", encoding: .utf8) == "theirs")
+    }
+  }
+
   @Test("a folder with something in it is not removed") func folders() throws {
     try inFolder { folder, path in
       try FileManager.default.createDirectory(atPath: "\(path)/Work", withIntermediateDirectories: false)

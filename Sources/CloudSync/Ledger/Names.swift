@@ -1,5 +1,5 @@
 /// Names as the cloud compares them.
-enum Names {
+package enum Names {
   /// Two names collide if their folded forms are equal: without case, by canonical equivalence.
   static func folded(_ name: String) -> String { name.lowercased() }
 
@@ -15,7 +15,7 @@ enum Names {
   private static func lowercase(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
 
   /// "Letter.txt" becomes "Letter 2.txt", then "Letter 3.txt": the first one that is not taken.
-  static func spare(for name: String, isTaken: (String) -> Bool) -> String {
+  package static func spare(for name: String, isTaken: (String) -> Bool) -> String {
     var (stem, suffix) = split(name)
     // "Letter 2" counts on from 2, so that names do not grow.
     var number = 2
