@@ -48,6 +48,11 @@ import Wire
       OwnThread { [path] in try plainText(path) }
     }
 
+    func versions() throws -> [VersionsInterface.Version] {
+      let answer = try world.user.call(VersionsInterface.list, VersionsInterface.ListCall(path: path).json)
+      return try VersionsInterface.ListReply(json: answer.parameters).versions
+    }
+
     var left: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: world.folders.recovery) } }
   }
 
@@ -62,6 +67,9 @@ import Wire
     try await saving.world.release(saving.path)
     #expect(try reader.value() == "the new text")
     #expect(try saving.inode == inode)
+    // As after any other save, the content from before is a version.
+    try Deadline.wait(for: "a version of the old text") { try saving.versions().map(\.size) == [3] }
+    #expect(try saving.versions().map(\.cause) == [.saved])
     #expect(!FileManager.default.fileExists(atPath: "\(saving.staging)/letter.txt.new"))
     #expect(try saving.left.isEmpty)
     try await saving.world.end()

@@ -23,7 +23,8 @@ import Testing
     #expect(rules.isWanted(.saved, by: "org.a", after: latest, now: rules.burst))
     #expect(rules.isWanted(.saved, by: "org.b", after: latest, now: 1))
     #expect(rules.isWanted(.overwritten, by: nil, after: latest, now: 1))
-    #expect(!rules.isWanted(.saved, by: "org.a", after: version("1", kept: 0, cause: .conflict), now: 1))
+    // What it replaces may be another content than the one that was kept as a conflict; the same is not kept twice.
+    #expect(rules.isWanted(.saved, by: "org.a", after: version("1", kept: 0, cause: .conflict), now: 1))
     #expect(rules.isWanted(.saved, by: "org.a", after: version("1", kept: 0, cause: .overwritten, app: nil), now: 1))
   }
 
@@ -163,6 +164,41 @@ import Testing
     #expect(version.isPackage && version.size == 4096 + 6)
     let file = try Descriptor.open("inner.txt", below: try store.open(version), flags: .read)
     #expect(String(decoding: try file.readAll(limit: 100), as: UTF8.self) == "inside")
+  }
+
+  @Test func `adds a content that was being copied to the file that is the document by then`() throws {
+    let (one, two, three) = (
+      try temporary.write("a.txt", "one"), try temporary.write("b.txt", "two"), try temporary.write("c.txt", "three")
+    )
+    let (first, second, third) = (
+      try document(one).identity, try document(two).identity, try document(three).identity
+    )
+    // A draft for the second file, while that one is replaced as well.
+    let draft = store.draft(of: try document(one), id: "1")
+    let (size, modified) = try draft.fill { true }
+    try store.succeed(first, by: second)
+    try store.succeed(second, by: third)
+    let version = KeptVersion(
+      id: "1", name: "a.txt", place: one, modified: modified, kept: 1, app: nil, device: "here", size: size,
+      isPackage: false, cause: .overwritten, isUnresolved: false)
+    try store.add(draft, of: second, as: version)
+    #expect(try store.versions(of: third).map(\.id) == ["1"] && store.versions(of: second).isEmpty)
+    // One that comes back is the document again.
+    try store.succeed(third, by: first)
+    try keep(one, "2")
+    #expect(try store.versions(of: first).map(\.id).sorted() == ["1", "2"])
+  }
+
+  @Test func `leaves a document its versions that was asked for where it was moved to`() throws {
+    let path = try temporary.write("a.txt", "one")
+    try keep(path, "1")
+    let moved = "\(temporary.path)/b.txt"
+    try FileManager.default.moveItem(atPath: path, toPath: moved)
+    let identity = try document(moved).identity
+    try store.follow(identity, at: moved)
+    let other = try document(try temporary.write("a.txt", "another")).identity
+    try store.follow(other, at: path)
+    #expect(try store.versions(of: identity).map(\.id) == ["1"] && store.versions(of: other).isEmpty)
   }
 
   @Test func `follows a document to the file that takes its place`() throws {

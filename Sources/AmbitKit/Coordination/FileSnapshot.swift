@@ -40,9 +40,21 @@ final class StagedSave {
   init(of document: URL) throws {
     self.document = document
     let manager = FileManager.default
-    folder = manager.temporaryDirectory.appendingPathComponent("save-\(UUID().uuidString)", isDirectory: true)
+    folder = manager.temporaryDirectory.appendingPathComponent("\(Self.prefix)\(UUID().uuidString)", isDirectory: true)
     try manager.createDirectory(at: folder, withIntermediateDirectories: true)
     url = folder.appendingPathComponent(document.lastPathComponent)
+  }
+
+  private static let prefix = "save-"
+
+  /// Whether an accessor for this document was given the place of such a save.
+  static func isPlace(_ place: URL, of document: URL) -> Bool {
+    func isStaged(_ url: URL) -> Bool {
+      let folder = url.deletingLastPathComponent()
+      return folder.lastPathComponent.hasPrefix(prefix)
+        && folder.deletingLastPathComponent().path == FileManager.default.temporaryDirectory.standardizedFileURL.path
+    }
+    return isStaged(place) && !isStaged(document)
   }
 
   /// An accessor that wrote nothing has saved nothing.

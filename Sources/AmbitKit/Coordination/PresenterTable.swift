@@ -301,12 +301,34 @@ final class PresenterLink: @unchecked Sendable {
     } catch {
       if let (reader, tag) = reading.reader { reader.remove(tag, client) }
       reading = Reading()
-      state.withLock { $0.number = nil }
-      // The broker has gone, and another one may be there: it does not know this presenter.
-      try? Worker.start {
-        usleep(50_000)
-        if !self.state.withLock({ $0.isOver }), self.begin() { self.awaitBeginning() }
+      let blocks = state.withLock { state in
+        state.number = nil
+        state.withdrawn = []
+        defer { state.reacquirers = [:] }
+        return state.reacquirers.values.flatMap(\.self)
       }
+      // No broker will say that those accesses are over.
+      presenter.presentedItemOperationQueue.addOperation { for block in blocks { block() } }
+      try? Worker.start { self.beginAnew() }
+    }
+  }
+
+  /// The broker has gone, and another one may be there: it does not know this presenter.
+  private func beginAnew() {
+    var pause: UInt32 = 50_000
+    // For about a minute; it may be one that does not take this presenter.
+    for _ in 0..<64 {
+      usleep(pause)
+      pause = min(1_000_000, pause * 2)
+      if state.withLock({ $0.isOver }) { return }
+      guard begin() else { continue }
+      awaitBeginning()
+      guard state.withLock({ $0.number != nil }) else { continue }
+      // It has missed what has happened meanwhile.
+      presenter.presentedItemOperationQueue.addOperation {
+        if !self.state.withLock({ $0.isOver }) { self.presenter.presentedItemDidChange() }
+      }
+      return
     }
   }
 
@@ -362,7 +384,10 @@ final class PresenterLink: @unchecked Sendable {
       case .saveChanges: presenter.savePresentedItemChanges { self.answer(number, $0) }
       case .accommodateDeletion: presenter.accommodatePresentedItemDeletion { self.answer(number, $0) }
       case .accommodateSubitemDeletion:
-        guard let item else { return self.answer(number, nil) }
+        guard let item else {
+          answer(number, nil)
+          return
+        }
         presenter.accommodatePresentedSubitemDeletion(at: item) { self.answer(number, $0) }
       }
     }
@@ -370,12 +395,17 @@ final class PresenterLink: @unchecked Sendable {
 
   private func answer(_ number: Int, _ access: Int, reacquirer: (@Sendable () -> Void)?) {
     if let reacquirer { state.withLock { $0.reacquirers[access, default: []].append(reacquirer) } }
-    answer(number, nil)
+    if answer(number, nil) { return }
+    // The question was withdrawn, or went on without this answer: nobody will say that the access is over.
+    let blocks = state.withLock { $0.reacquirers.removeValue(forKey: access) } ?? []
+    for block in blocks { block() }
   }
 
-  private func answer(_ number: Int, _ error: (any Error)?) {
-    try? Broker.call(
-      CoordinationInterface.answer,
-      CoordinationInterface.AnswerCall(question: number, error: error.map { "\($0.localizedDescription)" }))
+  /// - Returns: whether the broker has taken the answer.
+  @discardableResult
+  private func answer(_ number: Int, _ error: (any Error)?) -> Bool {
+    let call = CoordinationInterface.AnswerCall(question: number, error: error.map { "\($0.localizedDescription)" })
+    do throws(WireError) { try Broker.call(CoordinationInterface.answer, call) } catch { return false }
+    return true
   }
 }

@@ -122,6 +122,8 @@ extension Document {
       case false?: break
       case nil: lookForConflicts()
       }
+      // It may have been written while it was read.
+      onMainLater { self.followFile() }
     case .failure(let error):
       if !isOpen {
         endPresenting()
@@ -142,27 +144,35 @@ extension Document {
   // MARK: Reverting
 
   func beginReverting() {
+    reverts += 1
     documentState.insert(.editingDisabled)
     disableEditing()
   }
 
   func endReverting(_ result: Result<Void, any Error>) {
+    reverts -= 1
     switch result {
     case .success:
       fileModificationDate = shared.withLock { $0.known?.modified }
       undoManager.removeAllActions()
       updateChangeCount(.cleared)
       documentState.remove(.savingError)
+      lookForConflicts()
     case .failure(let error):
       documentState.insert(.savingError)
       report(error)
     }
-    allowEditing()
+    if looksAgain, reverts == 0 {
+      looksAgain = false
+      followFile()
+    } else {
+      allowEditing()
+    }
   }
 
   /// Editing is possible again when all have ended that it was disabled for.
   func allowEditing() {
-    guard writers == 0, documentState.contains(.editingDisabled) else { return }
+    guard writers == 0, reverts == 0, documentState.contains(.editingDisabled) else { return }
     documentState.remove(.editingDisabled)
     enableEditing()
   }

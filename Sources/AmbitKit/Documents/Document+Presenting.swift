@@ -97,6 +97,10 @@ extension Document {
   /// other program's content as a conflict version.
   func followFile() {
     guard isOpen else { return }
+    if reverts > 0 {
+      looksAgain = true
+      return
+    }
     let (url, known) = shared.withLock { ($0.url, $0.known) }
     guard let stamp = FileStamp(of: url), stamp != known else { return allowEditing() }
     guard !hasUnsavedChanges else {
@@ -110,12 +114,11 @@ extension Document {
   ///
   /// - Returns: whether there was any. The state says so once the save is over: until then the document's versions are those of a file
   ///   that is about to be replaced.
-  nonisolated func keepUnknown(at place: URL) throws -> Bool {
-    let known = shared.withLock { $0.known }
-    guard let known, let present = FileStamp(of: place), present != known else { return false }
-    // The file of a save for a waiting opener is empty: the document itself cannot be opened now.
-    guard NSFileCoordinator.path(of: place) == NSFileCoordinator.path(of: fileURL) else { return false }
-    _ = try NSFileVersion.addConflictOfItem(at: fileURL)
+  nonisolated func keepUnknown() throws -> Bool {
+    let (url, known) = shared.withLock { ($0.url, $0.known) }
+    // Also for an opener that waits: the broker reads the document by the descriptor of its lease.
+    guard let known, let present = FileStamp(of: url), present != known else { return false }
+    _ = try NSFileVersion.addConflictOfItem(at: url)
     return true
   }
 

@@ -17,6 +17,8 @@ struct SaveJob: Sendable {
   let target: URL
   /// Where it was.
   let former: URL
+  /// The document chose the name itself, by the type.
+  let isRenaming: Bool
 }
 
 extension Document {
@@ -28,7 +30,8 @@ extension Document {
     return SaveJob(
       contents: Handover(value: try contents(forType: type)),
       attributes: Handover(value: try fileAttributesToWrite(to: target, for: operation)),
-      token: Handover(value: changeCountToken(for: operation)), operation: operation, target: target, former: fileURL)
+      token: Handover(value: changeCountToken(for: operation)), operation: operation, target: target, former: fileURL,
+      isRenaming: target != url)
   }
 
   /// The URL with the extension of the type that is saved (`DOC-12`).
@@ -42,20 +45,34 @@ extension Document {
   /// Writes the content under coordination.
   nonisolated func carryOut(_ job: SaveJob) throws {
     let isMoving = job.target != job.former
+    // It may have been moved since this save was asked for.
+    let target = isMoving ? job.target : fileURL
     var isConflict = false
     defer { if isConflict { onMainLater { self.lookForConflicts() } } }
-    try coordinate(writingItemAt: job.target, options: isMoving ? .forReplacing : []) { place in
-      if !isMoving { isConflict = try keepUnknown(at: place) }
+    if isMoving { shared.withLock { $0.left = $0.known } }
+    var isStaged = false
+    try coordinate(writingItemAt: target, options: isMoving ? .forReplacing : []) { place in
+      if job.isRenaming, FileStamp(of: place) != nil {
+        throw CocoaError.make(
+          .fileWriteFileExists, .EEXIST, target, "Another document has the name that this one would get by its type.")
+      }
+      if !isMoving { isConflict = try keepUnknown() }
       try writeContents(
         job.contents.value, andAttributes: job.attributes.value as? [AnyHashable: Any], safelyTo: place,
         for: job.operation)
+      isStaged = StagedSave.isPlace(place, of: target)
       let stamp = FileStamp(of: place)
-      shared.withLock { $0.known = stamp }
+      if !isStaged { shared.withLock { $0.known = stamp } }
     }
-    // An opener that waited got the content in the file that it had found: that one has a stamp of its own.
-    let stamp = FileStamp(of: job.target)
-    shared.withLock { $0.known = stamp ?? $0.known }
-    DocumentPicture(job.attributes.value as? [AnyHashable: Any])?.put(of: job.target)
+    let stamp = FileStamp(of: target)
+    if isStaged {
+      // An opener that waited got the content in the file that it had found: that one has a stamp of its own.
+      shared.withLock { $0.known = stamp ?? $0.known }
+    } else if let stamp, stamp != shared.withLock({ $0.known }) {
+      // Another program was quick.
+      onMainLater { self.followFile() }
+    }
+    DocumentPicture(job.attributes.value as? [AnyHashable: Any])?.put(of: target)
   }
 
   func endSaving(_ job: SaveJob?, _ result: Result<Void, any Error>) {
@@ -69,6 +86,7 @@ extension Document {
     case (_, .failure(let error)):
       documentState.insert(.savingError)
       report(error)
+      scheduleAutosaveAfterFailure()
     case (nil, .success): break
     }
   }
@@ -81,7 +99,11 @@ extension Document {
     if job.operation == .forOverwriting,
       savingFileType != UTType(filenameExtension: job.former.pathExtension)?.identifier
     {
-      try? coordinate(writingItemAt: job.former, options: .forDeleting) { try FileManager.default.removeItem(at: $0) }
+      let left = shared.withLock { $0.left }
+      try? coordinate(writingItemAt: job.former, options: .forDeleting) { place in
+        // What another program has written there since stays.
+        if FileStamp(of: place) == left { try FileManager.default.removeItem(at: place) }
+      }
     }
     if wasPresenting { present() }
   }
@@ -90,6 +112,7 @@ extension Document {
   private func becomeOpen() {
     present()
     documentState = []
+    noteChanges(since: false)
   }
 }
 

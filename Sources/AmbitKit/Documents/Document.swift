@@ -80,6 +80,8 @@ public typealias UIDocument = Document
     var url: URL
     /// The file as this document has read or written it last.
     var known: FileStamp?
+    /// The same of the file that a save under another name leaves behind.
+    var left: FileStamp?
   }
 
   /// Where the document is. It follows moves (`DOC-7`).
@@ -131,6 +133,10 @@ public typealias UIDocument = Document
   var answering: FileAccess.Context?
   /// Others that write now: editing is disabled until all have ended.
   var writers = 0
+  /// Reads of the content that take the place of what is in memory: editing is disabled until all have ended.
+  var reverts = 0
+  /// Something has happened to the file during one of them.
+  var looksAgain = false
   var autosaveTimer: (any DispatchSourceTimer)?
 
   /// The user may not edit from now on: another app writes, or the content is read again. ``documentState`` says so already.
@@ -206,12 +212,25 @@ public typealias UIDocument = Document
   ///
   /// - Parameter completionHandler: gets whether it is closed and nothing was lost. If the save fails the document stays open.
   open func close(completionHandler: (@MainActor (Bool) -> Void)? = nil) {
+    close(saves: Self.mostSavesOfClosing, completionHandler)
+  }
+
+  /// A subclass may never count its changes as saved.
+  private static let mostSavesOfClosing = 8
+
+  private func close(saves: Int, _ completionHandler: (@MainActor (Bool) -> Void)?) {
     guard isOpen else { return done(completionHandler, true) }
     autosave { success in
       guard success else { return completionHandler?(false) ?? () }
       // Behind accesses that are under way.
       self.inBackground(
-        completionHandler, begin: {}, work: {}, end: { (_: Result<Void, any Error>) in self.endClosing() })
+        nil, begin: {}, work: {},
+        end: { (_: Result<Void, any Error>) in
+          // A change that came during the save is saved as well.
+          if self.isOpen, self.changes.isChanged, saves > 1 { return self.close(saves: saves - 1, completionHandler) }
+          if self.isOpen { self.endClosing() }
+          completionHandler?(true)
+        })
     }
   }
 
@@ -222,8 +241,11 @@ public typealias UIDocument = Document
 
   /// Reads the content of a file again; unsaved changes are lost.
   open func revert(toContentsOf url: URL, completionHandler: (@MainActor (Bool) -> Void)? = nil) {
+    let isOwn = NSFileCoordinator.path(of: url) == NSFileCoordinator.path(of: fileURL)
+    // It may have been moved by then.
     inBackground(
-      completionHandler, begin: beginReverting, work: { [self] in try readFile(at: url) }, end: endReverting)
+      completionHandler, begin: beginReverting, work: { [self] in try readFile(at: isOwn ? fileURL : url) },
+      end: endReverting)
   }
 
   /// As ``revert(toContentsOf:completionHandler:)``.
@@ -299,13 +321,14 @@ public typealias UIDocument = Document
   open func updateChangeCount(_ change: ChangeKind) {
     let had = hasUnsavedChanges
     changes.apply(change)
-    if had != hasUnsavedChanges { unsavedChangesDidChange() }
+    noteChanges(since: had)
   }
 
-  func unsavedChangesDidChange() {
+  /// - Parameter had: whether there were unsaved changes.
+  func noteChanges(since had: Bool) {
     guard isOpen else { return }
-    NSFileCoordinator.setHasUnsavedChanges(hasUnsavedChanges, for: self)
-    if hasUnsavedChanges { scheduleAutosave() }
+    if had != hasUnsavedChanges { NSFileCoordinator.setHasUnsavedChanges(hasUnsavedChanges, for: self) }
+    if hasUnsavedChanges { scheduleAutosave(after: autosavingDelay) }
   }
 
   /// The content for a save that begins now.
@@ -316,7 +339,7 @@ public typealias UIDocument = Document
     guard let token = changeCountToken as? ChangeHistory.Token else { return }
     let had = hasUnsavedChanges
     changes.save(token)
-    if had != hasUnsavedChanges { unsavedChangesDidChange() }
+    noteChanges(since: had)
   }
 
   // MARK: Autosave
@@ -324,10 +347,16 @@ public typealias UIDocument = Document
   /// Time from a change to its save. Ambit's addition: UIDocument does not tell its own.
   open var autosavingDelay: TimeInterval = 5
 
-  private func scheduleAutosave() {
+  /// After a save that has failed, the next one may succeed: with room on the disk, or with the broker back.
+  func scheduleAutosaveAfterFailure() {
+    if isOpen, hasUnsavedChanges { scheduleAutosave(after: max(autosavingDelay, 30)) }
+  }
+
+  /// One that is scheduled already stays.
+  private func scheduleAutosave(after delay: TimeInterval) {
     guard autosaveTimer == nil else { return }
     let timer = DispatchSource.makeTimerSource(queue: .main)
-    timer.schedule(deadline: .now() + autosavingDelay)
+    timer.schedule(deadline: .now() + delay)
     timer.setEventHandler { [weak self] in
       MainActor.assumeIsolated {
         self?.cancelAutosave()

@@ -127,9 +127,22 @@ open class NSFileVersion: NSObject, @unchecked Sendable {
   /// Where the content can be read: of an earlier version a copy in the app's own `tmp`, made when this is asked for first.
   open var url: URL {
     guard let message else { return item }
+    return SecurityScope.remembering { try self.content(message) } ?? Self.place(of: message)
+  }
+
+  private static func place(of message: VersionsInterface.Version) -> URL {
+    folder.appendingPathComponent(message.id, isDirectory: true).appendingPathComponent(message.name)
+  }
+
+  /// The whole content, in the app's own `tmp`.
+  private func content(_ message: VersionsInterface.Version) throws -> URL {
     if let copy = state.withLock({ $0.copy }) { return copy }
-    let copy = Self.folder.appendingPathComponent(message.id, isDirectory: true).appendingPathComponent(message.name)
-    _ = SecurityScope.remembering { try self.fetch(message, to: copy) }
+    let copy = Self.place(of: message)
+    do { try fetch(message, to: copy) } catch {
+      // A part of it is not the content.
+      try? FileManager.default.removeItem(at: copy.deletingLastPathComponent())
+      throw error
+    }
     state.withLock { $0.copy = copy }
     return copy
   }
@@ -184,10 +197,9 @@ open class NSFileVersion: NSObject, @unchecked Sendable {
   ///
   /// - Returns: the item's URL.
   @discardableResult open func replaceItem(at url: URL, options: ReplacingOptions = []) throws -> URL {
-    guard message != nil else { return url }
-    try SafeWrite(of: url).carryOut(nil) { place, _ in
-      try FileManager.default.copyItem(at: self.url, to: place)
-    }
+    guard let message else { return url }
+    let content = try content(message)
+    try SafeWrite(of: url).carryOut(nil) { place, _ in try FileManager.default.copyItem(at: content, to: place) }
     if options.contains(.byMoving) { try remove() }
     return url
   }

@@ -129,15 +129,18 @@ final class SaveService {
     } catch { return failed(error, grant, document, instance) }
     let reply = Wait<LauncherInterface.ReplaceReply?>()
     instance.scopes.saves.running.insert(grant.id)
-    inPlace.save(content, to: document, of: grant, for: instance) {
-      ((try? self.saved(request, instance)) ?? nil) != nil
-    } then: { outcome in
-      switch outcome {
-      case .saved: taken.remove(reading: content)
-      case .notAwaited, .failed: taken.giveBack(to: staging, as: request.temporary)
+    versions.copyFormer(of: document, by: instance.app.bundleIdentifier) { former in
+      self.inPlace.save(content, to: document, of: grant, for: instance) {
+        ((try? self.saved(request, instance)) ?? nil) != nil
+      } then: { outcome in
+        switch outcome {
+        case .saved: taken.remove(reading: content)
+        case .notAwaited, .failed: taken.giveBack(to: staging, as: request.temporary)
+        }
+        self.versions.settleLater(former, of: outcome.reply?.error == 0 ? document.identity : nil, instance, grant)
+        self.end(grant, instance)
+        reply.finish(outcome.reply)
       }
-      self.end(grant, instance)
-      reply.finish(outcome.reply)
     }
     return try await reply.get()
   }

@@ -50,6 +50,38 @@ final class VersionKeeper {
     return versions.contains { $0.kept > status.changed && $0.isSame(as: status) }
   }
 
+  /// The same for a save into the document itself: copies the content first. An opener waits meanwhile, so the disk is waited for later
+  /// (``settleLater(_:of:_:_:)``).
+  ///
+  /// - Parameter then: told once.
+  func copyFormer(of document: FoundDocument, by app: String, then: @escaping @BrokerLoop (FormerContent?) -> Void) {
+    guard let former = prepare(document, .saved, by: app) else { return then(nil) }
+    jobs.start(owner: app, subject: "version \(document.identity.inode)") {
+      former.copy(while: $0.beat)
+    } then: { (isDone: Void?) in
+      if isDone != nil { return then(former) }
+      self.store.discard(former.draft)
+      then(nil)
+    }
+  }
+
+  /// Makes a version of it when its content is on the disk.
+  ///
+  /// - Parameter document: `nil`: it was not replaced.
+  func settleLater(_ former: FormerContent?, of document: FileIdentity?, _ instance: Instance, _ grant: Grant) {
+    guard let former else { return }
+    guard let document, case .success = former.filled else {
+      settle(former, of: document, instance, grant)
+      return
+    }
+    jobs.start(owner: "versions", subject: "\(document.inode)") { _ in
+      former.synchronize()
+    } then: { (isDone: Void?) in
+      guard isDone != nil else { return self.store.discard(former.draft) }
+      if self.settle(former, of: document, instance, grant) != nil { self.synchronizeLater() }
+    }
+  }
+
   private func draft(of document: FoundDocument) -> VersionDraft {
     store.draft(of: document, open: leases.leased(document.identity))
   }

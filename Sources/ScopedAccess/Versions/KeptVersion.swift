@@ -58,8 +58,7 @@ package struct VersionRules: Sendable, Equatable {
   ///
   /// - Parameter latest: the newest version of the document.
   package func isWanted(_ cause: KeptVersion.Cause, by app: String?, after latest: KeptVersion?, now: Int64) -> Bool {
-    // What a save with a conflict replaces was kept as that conflict.
-    guard cause == .saved, let latest, latest.cause != .overwritten, latest.app == app else { return true }
+    guard cause == .saved, let latest, latest.cause == .saved, latest.app == app else { return true }
     return now - latest.kept >= burst
   }
 

@@ -21,6 +21,9 @@ package final class VersionStore {
   package let rules: VersionRules
   /// Of any document; `nil`: the table may have changed since.
   private let areThereConflicts = Mutex<Bool?>(nil)
+  /// Files whose place another one has taken since this store was opened: a content that is still being copied then is the new one's.
+  private let successors = Mutex<[FileIdentity: FileIdentity]>([:])
+  private static let mostSuccessors = 4096
 
   /// - Parameters:
   ///   - path: the table's file.
@@ -184,7 +187,7 @@ package final class VersionStore {
   package func add(
     _ draft: VersionDraft, of document: FileIdentity, as version: KeptVersion
   ) throws {
-    let key = document.stored
+    let key = present(document).stored
     do {
       let gone = try change { db -> [KeptVersion] in
         let number = try Self.number(db, key, version.place)
@@ -224,9 +227,27 @@ package final class VersionStore {
     return try Int64.fetchOne(db, sql: "SELECT number FROM document WHERE identity = ?", arguments: [key]) ?? 0
   }
 
+  /// The file that is a document by now.
+  private func present(_ document: FileIdentity) -> FileIdentity {
+    successors.withLock { successors in
+      var document = document
+      for _ in 0..<64 {
+        guard let next = successors[document] else { break }
+        document = next
+      }
+      return document
+    }
+  }
+
   /// Another file is the document from now on.
   package func succeed(_ old: FileIdentity, by new: FileIdentity) throws {
     guard old != new else { return }
+    successors.withLock { successors in
+      if successors.count >= Self.mostSuccessors { successors = [:] }
+      successors[old] = new
+      // It may have been the document before.
+      successors[new] = nil
+    }
     try change { db in
       guard
         let number = try Int64.fetchOne(
@@ -248,14 +269,21 @@ package final class VersionStore {
 
   /// Another file has the path of a document with versions. It was saved by a rename that the broker did not see.
   ///
-  /// For documents in a container only: elsewhere the new file may be of another app's, which must not see the old one's contents.
+  /// For documents in a container only: elsewhere the new file may be of another app's, which must not see the old one's contents. A
+  /// document that was asked for at its new place since it was moved there keeps its versions.
   package func follow(_ present: FileIdentity, at path: String) throws {
+    let key = present.stored
+    let known = try database.read { db in
+      try String.fetchOne(db, sql: "SELECT path FROM document WHERE identity = ?", arguments: [key])
+    }
+    if known == path { return }
     try change { db in
-      let key = present.stored
-      guard try Int64.fetchOne(db, sql: "SELECT number FROM document WHERE identity = ?", arguments: [key]) == nil,
-        let former = try Int64.fetchOne(db, sql: "SELECT number FROM document WHERE path = ?", arguments: [path])
-      else { return }
-      try Self.rename(db, former, to: key)
+      guard known == nil else {
+        return try db.execute(sql: "UPDATE document SET path = ? WHERE identity = ?", arguments: [path, key])
+      }
+      let former = try Int64.fetchOne(
+        db, sql: "SELECT number FROM document WHERE path = ? ORDER BY number DESC", arguments: [path])
+      if let former { try Self.rename(db, former, to: key) }
     }
   }
 
