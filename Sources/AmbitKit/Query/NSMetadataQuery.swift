@@ -46,6 +46,13 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
     var phase = Phase.idle
     var results = QueryResults([])
     var stream: QueryStream?
+    /// Which start it is. The stream of an earlier one has nothing to say any more.
+    var run = 0
+    /// Of all streams, which one's updates are taken; 0: none's.
+    var current = 0
+    var lastStream = 0
+    /// `DidFinishGathering` has not been queued: changes until then are progress.
+    var tellsGathering = false
     var disabled = 0
     /// Updates that came while updates were disabled.
     var held: [QueryInterface.Update] = []
@@ -87,14 +94,18 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
         throw PredicateFormatError(.syntax, "the query has no predicate")
       }
       let call = try Self.call(predicate, searchScopes)
-      state.withLock { state in
+      let run = state.withLock { state in
+        state.run += 1
+        state.current = 0
+        state.tellsGathering = true
         state.results = QueryResults(sortDescriptors.compactMap(\.resultOrder))
         state.held = []
         state.error = nil
         state.phase = .gathering
+        return state.run
       }
       post(.NSMetadataQueryDidStartGathering)
-      try open(call)
+      try open(call, of: run)
       return true
     } catch {
       state.withLock { state in
@@ -109,6 +120,7 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
   open func stop() {
     let (stream, listeners) = state.withLock { state in
       if state.phase == .gathering || state.phase == .live { state.phase = .stopped }
+      state.forgetStream()
       defer { (state.stream, state.listeners) = (nil, [:]) }
       return (state.stream, state.listeners)
     }
@@ -120,6 +132,7 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
     guard isStarted else { return }
     let stream = state.withLock { state in
       state.phase = .idle
+      state.forgetStream()
       defer { state.stream = nil }
       return state.stream
     }
@@ -155,26 +168,37 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
         })
   }
 
-  private func open(_ call: QueryInterface.RunCall) throws {
-    let stream = try QueryStream(call) { [weak self] in self?.take($0) }
+  private func open(_ call: QueryInterface.RunCall, of run: Int) throws {
+    let number = state.withLock { state in
+      state.lastStream += 1
+      return state.lastStream
+    }
+    let stream = try QueryStream(call) { [weak self] in self?.take($0, from: number) }
     let isWanted = state.withLock { state in
-      guard state.phase == .gathering || state.phase == .live else { return false }
+      guard state.run == run, state.phase == .gathering || state.phase == .live else { return false }
       state.stream = stream
+      state.current = number
+      // By the numbers of a stream that has ended; the new one tells everything.
+      state.held = []
       state.results.follow(stream.number)
       return true
     }
     guard isWanted else { return stream.stop() }
-    try stream.begin { [weak self] in self?.reopen(call, after: 0.05) }
+    try stream.begin { [weak self] in self?.reopen(call, of: run, after: 0.05) }
   }
 
+  private func isRunning(_ run: Int) -> Bool { isStarted && state.withLock { $0.run == run } }
+
   /// The broker has gone, and another one may be there, which does not know this query.
-  private func reopen(_ call: QueryInterface.RunCall, after pause: Double) {
-    guard isStarted else { return }
+  private func reopen(_ call: QueryInterface.RunCall, of run: Int, after pause: Double) {
+    guard isRunning(run) else { return }
     Thread.sleep(forTimeInterval: pause)
-    do { try open(call) } catch {
+    guard isRunning(run) else { return }
+    do { try open(call, of: run) } catch {
+      guard isRunning(run) else { return }
       if case WireError.remote = error { return give(up: error) }
       guard pause < 5 else { return give(up: error) }
-      reopen(call, after: pause * 2)
+      reopen(call, of: run, after: pause * 2)
     }
   }
 
@@ -190,51 +214,48 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
 
   /// Takes over all that has changed since ``disableUpdates()``, and tells it.
   open func enableUpdates() {
-    let held = state.withLock { state -> [QueryInterface.Update] in
+    // In one step, so that no later update comes before these.
+    let applied = state.withLock { state -> [Applied] in
       guard state.disabled > 0 else { return [] }
       state.disabled -= 1
       guard state.disabled == 0 else { return [] }
       defer { state.held = [] }
-      return state.held
+      return state.held.map { state.apply($0, isHeld: true) }
     }
-    guard !held.isEmpty else { return }
-    for update in held { apply(update, isHeld: true) }
+    guard !applied.isEmpty else { return }
+    for each in applied { tell(each) }
     notify()
   }
 
-  private func take(_ update: QueryInterface.Update) {
-    let isHeld = state.withLock { state in
-      guard state.disabled > 0 else { return false }
-      state.held.append(update)
-      return true
+  private func take(_ update: QueryInterface.Update, from stream: Int) {
+    let applied = state.withLock { state -> Applied? in
+      guard state.current == stream else { return nil }
+      guard state.disabled == 0 else {
+        state.held.append(update)
+        return nil
+      }
+      return state.apply(update, isHeld: false)
     }
-    if !isHeld { apply(update) }
+    if let applied { tell(applied) }
   }
 
-  /// - Parameter isHeld: it is told together with others.
-  private func apply(_ update: QueryInterface.Update, isHeld: Bool = false) {
-    let (changes, listeners, wasGathering, isDue) = state.withLock { state in
-      let changes = state.results.apply(update)
-      let wasGathering = state.phase == .gathering
-      if update.phase == .gathered, wasGathering { state.phase = .live }
-      let isDue = !changes.isEmpty && !isHeld && update.coordinated != true && !state.isNotificationDue
-      if isDue { state.isNotificationDue = true }
-      return (changes, Array(state.listeners.values), wasGathering, isDue)
-    }
-    let isFinished = update.phase == .gathered && wasGathering
-    if !changes.isEmpty || isFinished {
-      let told = Update(
-        kind: isFinished ? .gathered : wasGathering ? .gathering : .changed, added: changes.added,
-        changed: changes.changed, removed: changes.removed)
-      for listener in listeners { listener.yield(told) }
-    }
-    if isFinished {
+  /// The consequences of an update that is in the results.
+  struct Applied {
+    var told: Update?
+    var listeners: [AsyncStream<Update>.Continuation]
+    var isFinished: Bool
+    /// A notification at once, or after the interval.
+    var notifiesNow: Bool
+    var notifiesLater: Bool
+  }
+
+  private func tell(_ applied: Applied) {
+    if let told = applied.told { for listener in applied.listeners { listener.yield(told) } }
+    if applied.isFinished {
       notify(finishing: true)
-    } else if isHeld {
-      return
-    } else if update.coordinated == true {
+    } else if applied.notifiesNow {
       notify()
-    } else if isDue {
+    } else if applied.notifiesLater {
       let interval = max(0, notificationBatchingInterval)
       DispatchQueue.global().asyncAfter(deadline: .now() + interval) { [weak self] in self?.notify() }
     }
@@ -246,7 +267,8 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
     order.withLock { _ in
       let (changes, isGathering) = state.withLock { state in
         state.isNotificationDue = false
-        return (state.results.takeUntold(), finishing || state.phase == .gathering)
+        defer { if finishing { state.tellsGathering = false } }
+        return (state.results.takeUntold(), state.tellsGathering)
       }
       if !changes.isEmpty {
         post(
@@ -269,6 +291,31 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
       }
       if let queue { queue.addOperations([operation], waitUntilFinished: true) } else { operation.start() }
     }
+  }
+}
+
+extension NSMetadataQuery.State {
+  /// Updates of the present stream are not taken any more.
+  mutating func forgetStream() {
+    run += 1
+    current = 0
+    held = []
+  }
+
+  /// - Parameter isHeld: it is told together with others.
+  mutating func apply(_ update: QueryInterface.Update, isHeld: Bool) -> NSMetadataQuery.Applied {
+    let changes = results.apply(update)
+    let wasGathering = phase == .gathering
+    let isFinished = update.phase == .gathered && wasGathering
+    if isFinished { phase = .live }
+    let isNow = !isHeld && update.coordinated == true
+    let isDue = !changes.isEmpty && !isHeld && !isNow && !isNotificationDue
+    if isDue { isNotificationDue = true }
+    let kind: NSMetadataQuery.Update.Kind = isFinished ? .gathered : wasGathering ? .gathering : .changed
+    return NSMetadataQuery.Applied(
+      told: changes.isEmpty && !isFinished
+        ? nil : .init(kind: kind, added: changes.added, changed: changes.changed, removed: changes.removed),
+      listeners: Array(listeners.values), isFinished: isFinished, notifiesNow: isNow, notifiesLater: isDue)
   }
 }
 

@@ -40,8 +40,9 @@ final class QueryStream: Sendable {
     RunningQueries.shared.add(self)
     try Worker.start {
       var entries = [PollEntry(self.client.socket, .read)]
+      // First what has come already: with the first answer there may have been more.
       while !self.isOver.load(ordering: .relaxed) {
-        guard (try? Poll.wait(&entries)) != nil, self.catchUp() else { break }
+        guard self.catchUp(), (try? Poll.wait(&entries)) != nil else { break }
       }
       RunningQueries.shared.remove(self)
       if !self.isOver.load(ordering: .relaxed) { onEnd() }

@@ -95,6 +95,14 @@ final class AppCatalog {
     (grantsOf[identity] ?? []).compactMap { externals[$0]?.found }
   }
 
+  /// Whether one of the granted documents lies in these places, or around one of them.
+  func hasFound(in places: [PathKey]) -> Bool {
+    externals.values.contains { external in
+      guard let path = external.found?.path.text else { return false }
+      return places.contains { path.lies(within: $0.text) || $0.text.lies(within: path) }
+    }
+  }
+
   func whenSettled() -> Wait<Void> {
     let wait = Wait<Void>()
     waits.append(wait)

@@ -67,6 +67,10 @@ extension CatalogService {
     catalog.externals[grant.id] = former
     catalog.setFound(grant.id, found)
     watch(grant.id, found, former.watches, catalog)
+    // It was looked at before it was watched.
+    if let watched = catalog.externals[grant.id]?.watches, watched.contains(where: { !former.watches.contains($0) }) {
+      catalog.lookAt([grant.id])
+    }
     if let document, found != nil { locator.pin(document, for: grant.id) }
     let identities = [former.found?.identity, found?.identity].compactMap(\.self)
     for identity in Set(identities) { list(identity, catalog) }

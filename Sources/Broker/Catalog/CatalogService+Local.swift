@@ -34,21 +34,25 @@ extension CatalogService {
     catalog.listing.waiting = []
     catalog.listing.isReading = true
     catalog.listing.isFull = false
-    let (scan, inbox, app) = (LocalScan(files: files, table: catalog.table, watches: watches), inbox, catalog.app)
-    jobs.start(owner: "catalog of \(app)", subject: "Documents") { heartbeat in
+    let (scan, inbox) = (LocalScan(files: files, table: catalog.table, watches: watches), inbox)
+    // Not by the app: another catalog of it may be there by then. This one is kept until the thread is done.
+    let target = ObjectIdentifier(catalog)
+    jobs.start(owner: "catalog of \(catalog.app)", subject: "Documents") { heartbeat in
       do throws(StateError) {
-        _ = try scan.run(folders, while: heartbeat.beat) { inbox.add(.scan(app: app, $0)) }
+        _ = try scan.run(folders, while: heartbeat.beat) { inbox.add(.scan(target, $0)) }
         return String?.none
       } catch { return "\(error)" }
     } then: { (failure: String??) in
-      self.finishReading(catalog, folders, failure ?? "the container could not be read in time")
+      self.finishReading(catalog, folders, failure)
     }
   }
 
-  private func finishReading(_ catalog: AppCatalog, _ folders: [String], _ failure: String?) {
+  /// - Parameter failure: the outer `nil`: nothing has come back.
+  private func finishReading(_ catalog: AppCatalog, _ folders: [String], _ failure: String??) {
     takeReports()
     guard apps[catalog.app] === catalog else { return }
     catalog.listing.isReading = false
+    guard let failure else { return giveUp(catalog, "the container could not be read in time") }
     if let failure {
       complain("\(failure)")
       return startAnew()
@@ -56,7 +60,11 @@ extension CatalogService {
     if folders.contains("") { catalog.listing.isWhole = true }
     let touched = catalog.listing.touched
     catalog.listing.touched = []
-    if isTooMuch(touched, in: catalog) { catalog.listing.waiting = [""] } else { look(at: touched, in: catalog) }
+    if isTooMuch(touched, in: catalog) {
+      catalog.listing.waiting = [""]
+    } else {
+      look(at: touched, in: catalog, wereRead: true)
+    }
     beginReading(catalog)
     catalog.settleWaits()
   }
@@ -65,8 +73,8 @@ extension CatalogService {
     switch report {
     case .results(let target, let ids):
       queries.first { ObjectIdentifier($0) == target }?.note(ids)
-    case .scan(let app, let report):
-      if let catalog = apps[app] { take(report, in: catalog) }
+    case .scan(let target, let report):
+      if let catalog = apps.values.first(where: { ObjectIdentifier($0) == target }) { take(report, in: catalog) }
     }
   }
 
@@ -92,9 +100,12 @@ extension CatalogService {
   // MARK: Looking
 
   /// Looks at places, and has the catalog say what is there.
-  func look(at places: some Sequence<Place>, in catalog: AppCatalog) {
+  ///
+  /// - Parameter wereRead: a thread has read them meanwhile, perhaps folders that had gone to another place by then.
+  func look(at places: some Sequence<Place>, in catalog: AppCatalog, wereRead: Bool = false) {
     guard let files = catalog.files else { return }
     var (items, gone): ([CatalogItem], [String]) = ([], [])
+    var trees: [String] = []
     for (folder, places) in Dictionary(grouping: places, by: \.folder) {
       let opened = files.open(folder.text)
       for place in places {
@@ -108,6 +119,7 @@ extension CatalogService {
           catalog.setReference(path, grant)
         case .nothing:
           gone.append(path)
+          if wereRead { trees.append(place.inner) }
           catalog.setReference(path, nil)
         }
       }
@@ -121,7 +133,9 @@ extension CatalogService {
       items = items.filter { ((try? catalog.table.item(at: $0.record.path)) ?? nil) != nil }
     }
     change(catalog) { table throws(StateError) in
-      try table.put(items).filter(\.isNews).map(\.id) + table.remove(gone)
+      var changed = try table.put(items).filter(\.isNews).map(\.id) + table.remove(gone)
+      for tree in trees { changed += try table.removeTree(tree) }
+      return changed
     }
   }
 
@@ -238,7 +252,10 @@ extension CatalogService {
     let scan = LocalScan(
       files: files, table: catalog.table, watches: watches, budget: min(Self.mostInline, inlineLeft))
     // A package is one item: only its changes are of interest.
-    if outermostPackage(place.inner, catalog) != nil { return scan.watchPackage(place.inner) }
+    if let package = outermostPackage(place.inner, catalog) {
+      if !scan.watchPackage(place.inner) { catalog.listing.unwatched.insert(package.folder) }
+      return
+    }
     guard inline, inlineLeft > 0, !catalog.listing.isReading else { return read(place.inner, in: catalog) }
     let start = place.inner
     var isMore = false

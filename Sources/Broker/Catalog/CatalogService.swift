@@ -51,6 +51,8 @@ final class CatalogService: LoopMember {
   private static let settling: Int64 = 4_000_000
   /// Nanoseconds after which folders that are not watched are read again.
   private static let polling: Int64 = 5_000_000_000
+  /// The same where nothing is watched at all, and the kernel is asked again for a watcher.
+  private static let pollingWithoutWatcher: Int64 = 500_000_000
   /// Queries of one launch, and how large their predicates may be together.
   private static let mostQueries = 16
   /// That an app declares; and extensions and parents of each.
@@ -185,7 +187,10 @@ final class CatalogService: LoopMember {
     } then: { (failure: String??) in
       self.takeReports()
       query.isReading = false
-      if let failure = failure ?? "the catalog could not be read in time" {
+      // One that has ended has nothing to say.
+      guard self.queries.contains(where: { $0 === query }) else { return }
+      guard let failure else { return self.giveUp([query], "the catalog could not be read in time") }
+      if let failure {
         complain("\(failure)")
         self.startAnew()
       }
@@ -204,6 +209,7 @@ final class CatalogService: LoopMember {
   private func barrier(_ number: Int, for instance: Instance?) async throws {
     let query = try find(number, for: instance)
     let catalog = query.catalog
+    openWatches()
     // As many as the kernel queues. Others have their turns in between.
     for _ in 0..<Self.mostParcels {
       if !drain() { break }
@@ -278,6 +284,7 @@ final class CatalogService: LoopMember {
   // MARK: Catalogs
 
   private func catalog(of app: String, _ instance: Instance?) throws -> AppCatalog {
+    openWatches()
     if let known = apps[app] {
       guard let instance, !known.isOf(instance), !queries.contains(where: { $0.catalog === known }) else {
         return known
@@ -285,6 +292,7 @@ final class CatalogService: LoopMember {
       // It was made for the user's side, before this launch.
       forget(app)
     }
+    // With the last catalog it may have been closed.
     watches.open()
     do throws(StateError) {
       let table = try openStore().table(of: app)
@@ -335,6 +343,22 @@ final class CatalogService: LoopMember {
     }
   }
 
+  /// These queries end; nothing is wrong with the catalogs of others.
+  private func giveUp(_ over: [RunningQuery], _ reason: String) {
+    complain(reason)
+    running.queries.removeAll { query in over.contains { $0 === query } }
+    for query in over {
+      query.end()
+      query.connection.send(Reply(QueryInterface.Failure.unavailable(reason)))
+    }
+  }
+
+  /// The same for all queries of an app, and its catalog.
+  func giveUp(_ catalog: AppCatalog, _ reason: String) {
+    giveUp(queries.filter { $0.catalog === catalog }, reason)
+    if apps[catalog.app] === catalog { forget(catalog.app) }
+  }
+
   /// The broker ends in order, and the next one goes on with the catalog.
   func finish() {
     guard let store else { return }
@@ -377,13 +401,15 @@ final class CatalogService: LoopMember {
     for catalog in apps.values {
       if lookAt(written: places, in: catalog) { concerned.insert(catalog.app) }
       lookAtGrants(of: catalog, most: Self.mostLooks)
+      if catalog.hasFound(in: places) { concerned.insert(catalog.app) }
     }
     // The queries of one launch have one budget. The loop's next turns tell them the rest.
     var budgets: [String: QueryBudget] = [:]
-    for query in queries {
+    // Others are not told of it by their own changes coming at once: they may not know of this access.
+    for query in queries where concerned.contains(query.catalog.app) {
       if query.hasDue {
         flush(query, coordinated: true, within: &budgets[query.instance?.id ?? "", default: .ofTurn])
-      } else if concerned.contains(query.catalog.app) {
+      } else {
         query.tellEnd()
       }
     }
@@ -462,16 +488,28 @@ final class CatalogService: LoopMember {
       times.polled = nil
       return
     }
+    let pause = watches.watcher == nil ? Self.pollingWithoutWatcher : Self.polling
     guard let due = times.polled else {
-      times.polled = now + Self.polling
+      times.polled = now + pause
       return
     }
     guard due <= now else { return }
-    times.polled = now + Self.polling
-    watches.open()
+    times.polled = now + pause
+    openWatches()
     for catalog in blind {
       readUnwatched(catalog)
       catalog.lookAt(catalog.externals.filter { $0.value.watches.isEmpty }.keys.sorted())
+    }
+  }
+
+  /// Opens the watcher, if the kernel has room for it by now, and looks at all that was not watched.
+  private func openWatches() {
+    guard watches.watcher == nil, !apps.isEmpty else { return }
+    watches.open()
+    guard watches.watcher != nil else { return }
+    for catalog in apps.values {
+      readUnwatched(catalog)
+      catalog.lookAt(catalog.externals.keys.sorted())
     }
   }
 
@@ -528,7 +566,7 @@ final class CatalogInbox: Sendable {
   enum Report: Sendable {
     /// Items that may be results of a query.
     case results(ObjectIdentifier, [Int64])
-    case scan(app: String, LocalScan.Report)
+    case scan(ObjectIdentifier, LocalScan.Report)
   }
 
   private let reports = Mutex<[Report]>([])

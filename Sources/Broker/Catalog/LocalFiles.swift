@@ -4,6 +4,7 @@ internal import Kernel
 internal import Paths
 internal import Query
 internal import ScopedAccess
+internal import SystemPackage
 
 /// An app's own documents: its container's `Documents`, which the app may have filled with anything. Every step is by descriptor and
 /// follows no link.
@@ -41,10 +42,21 @@ struct LocalFiles: Sendable {
   }
 
   /// - Parameter folder: from `Documents` on.
-  func open(_ folder: String) -> Descriptor? {
+  func open(_ folder: String) -> Descriptor? { (try? opened(folder)) ?? nil }
+
+  /// - Returns: `nil`: there is no such folder.
+  /// - Throws: where it cannot be read now.
+  func opened(_ folder: String) throws(KernelError) -> Descriptor? {
     let path = folder.isEmpty ? Self.folder : Self.folder.path(of: folder)
-    return try? Descriptor.open(
-      path, below: container, flags: [.read, .directory, .noFollow, .nonBlocking], resolve: Self.resolve)
+    do throws(KernelError) {
+      return try Descriptor.open(
+        path, below: container, flags: [.read, .directory, .noFollow, .nonBlocking], resolve: Self.resolve)
+    } catch {
+      let isGone = [.noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels, .improperLink]
+        .contains(error.errno)
+      if isGone { return nil }
+      throw error
+    }
   }
 
   /// Names that queries do not show: hidden ones, and those that no text of an app's leads to.

@@ -49,18 +49,28 @@ struct LocalScan: Sendable {
     while let folder = left.popLast() {
       guard goesOn() else { return false }
       guard folder.pathNames.count < LocalFiles.mostDepth else { continue }
-      guard let opened = files.open(folder) else {
+      let found: Descriptor?
+      do { found = try files.opened(folder) } catch {
+        // What is in it is not gone: it is looked for again.
+        report(.unwatched(folder: folder))
+        continue
+      }
+      guard let opened = found else {
         watches.leaveTree(files.app, folder)
         report(.gone(try table.removeTree(folder)))
         report(.read(folder: folder, references: []))
         continue
       }
       if !watches.watch(opened, as: .folder(app: files.app, PathKey(folder))) { report(.unwatched(folder: folder)) }
-      guard let entries = try? DirectoryReader.entries(of: opened, limit: budget + 1) else { continue }
-      if entries.count > budget { report(.full) }
+      guard let entries = try? DirectoryReader.entries(of: opened, limit: budget + 1) else {
+        report(.unwatched(folder: folder))
+        continue
+      }
+      let isPart = entries.count > budget
+      if isPart { report(.full) }
       let names = entries.prefix(budget).map(\.name)
       budget -= names.count
-      var (found, references): (Set<PathKey>, Set<PathKey>) = ([], [])
+      var (kept, references): (Set<PathKey>, Set<PathKey>) = ([], [])
       var items: [CatalogItem] = []
       func flush() throws(StateError) {
         let put = try table.put(items)
@@ -70,20 +80,18 @@ struct LocalScan: Sendable {
         }
       }
       for name in names {
+        // First, so that no change falls between the two.
+        if files.isPackage(name), !watchPackage(LocalFiles.inner(folder, name)) { report(.unwatched(folder: folder)) }
         switch files.look(at: name, in: opened, folder) {
         case .nothing: break
         case .reference(let grant):
           references.insert(PathKey(LocalFiles.path(folder, name)))
           report(.reference(PathKey(LocalFiles.path(folder, name)), grant: grant))
         case .item(let item):
-          found.insert(PathKey(item.record.path))
+          kept.insert(PathKey(item.record.path))
           items.append(item)
           let inner = LocalFiles.inner(folder, name)
-          switch item.record.kind {
-          case .folder: left.append(inner)
-          case .package: watchPackage(inner)
-          case .file: break
-          }
+          if item.record.kind == .folder { left.append(inner) }
         }
         if items.count == Self.batch {
           try flush()
@@ -91,7 +99,8 @@ struct LocalScan: Sendable {
         }
       }
       try flush()
-      report(.gone(try table.sweep(folder: folder, keeping: found)))
+      // What was not looked at may be there.
+      if !isPart { report(.gone(try table.sweep(folder: folder, keeping: kept))) }
       report(.read(folder: folder, references: references))
     }
     report(.count(try table.count()))
@@ -101,12 +110,15 @@ struct LocalScan: Sendable {
   /// Watches the folders of a package, or of a part of one.
   ///
   /// - Parameter path: from `Documents` on.
-  func watchPackage(_ path: String) {
-    guard let package = files.open(path) else { return }
-    _ = watches.watch(package, as: .package(app: files.app, PathKey(path)))
+  /// - Returns: `false`: some of it is not watched.
+  @discardableResult
+  func watchPackage(_ path: String) -> Bool {
+    guard let package = files.open(path) else { return true }
+    var isWhole = watches.watch(package, as: .package(app: files.app, PathKey(path)))
     var left = [(package, path)]
     var folders = 0
-    while let (folder, path) = left.popLast(), folders < 64 {
+    while let (folder, path) = left.popLast() {
+      guard folders < 64 else { return isWhole }
       for entry in (try? DirectoryReader.entries(of: folder, limit: 1024)) ?? [] where entry.kind == .directory {
         guard
           let inner = try? Descriptor.open(
@@ -115,9 +127,10 @@ struct LocalScan: Sendable {
         else { continue }
         folders += 1
         let place = path.path(of: entry.name)
-        _ = watches.watch(inner, as: .package(app: files.app, PathKey(place)))
+        if !watches.watch(inner, as: .package(app: files.app, PathKey(place))) { isWhole = false }
         left.append((inner, place))
       }
     }
+    return isWhole
   }
 }
