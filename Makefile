@@ -34,8 +34,6 @@ debug = .build/debug
 # debugger.
 build_tests = $(SWIFT) build --build-tests $(addprefix -Xswiftc ,-wmo -num-threads 2 -no-emit-module-separately-wmo \
   -index-ignore-system-modules -index-ignore-clang-modules $(if $(CI),-gnone))
-# Suites that play a few of their rounds in `make test`, and all of them in `make races` (`Rounds`).
-random_tests = RecoveryTests|NarrowingTests|PickerRandomTests|FuzzyMatchTests|ProviderValidationTests
 
 swift_sources = Sources Tests Demos $(wildcard Benchmarks) scripts/manual.swift Package.swift
 
@@ -146,9 +144,11 @@ lessons: build ## Prove every lesson: untouched, with its solution, with wrong a
 	@scripts/assemble-demos.sh $(release) .build/demos
 	$(release)/ambit lesson check
 
-races: ## Swaps, kills and races in their full number, 10,000 and more of each (after `make test`)
+# Random tests of the rules play a few of their rounds in `make test`, and all of them here (`Rounds`).
+races: ## Swaps, kills and races in their full number, 10,000 and more of each, and all random tests (after `make test`)
+	AMBIT_TEST_ROUNDS=all $(SWIFT) test --skip-build --skip 'ConformanceTests|SwapTests|RaceTests|KillTests'
 	AMBIT_TEST_ROUNDS=all AMBIT_SWAP_ROUNDS=100000 AMBIT_RACE_ROUNDS=5000 AMBIT_KILL_ROUNDS=1000 AMBIT_CATALOG_STEPS=100000 \
-	  $(SWIFT) test --skip-build --filter 'SwapTests|RaceTests|KillTests|$(random_tests)'
+	  $(SWIFT) test --skip-build --filter 'SwapTests|RaceTests|KillTests|RecoveryTests'
 
 crashes: ## 20,000 states that a crash may leave of each of Ambit's own saves (after `make test`)
 	AMBIT_CRASH_STATES=20000 $(SWIFT) test --skip-build --filter 'CrashTests$$|CrashTests\/'

@@ -288,7 +288,7 @@ let package = Package(
       ],
       swiftSettings: testing),
     .testTarget(
-      name: "CoordinationTests", dependencies: ["Coordination", "Paths", "Wire"], exclude: ["Scripts"],
+      name: "CoordinationTests", dependencies: ["Coordination", "Paths", "TestSupport", "Wire"], exclude: ["Scripts"],
       swiftSettings: testing),
     .testTarget(
       name: "CloudTests", dependencies: ["Cloud", "CloudSync", "Folders", "Kernel", "TestSupport", "Wire"],

@@ -13,7 +13,7 @@ import Testing
   @Test(arguments: 0..<4)
   func `AUD-4: holds random batches in their order and without a gap, also over restarts`(seed: Int) throws {
     let folder = try Folder()
-    var generator = SplitMix(seed: UInt64(seed))
+    var generator = Seeded(seed: UInt64(seed))
     var model: [AuditEvent] = []
     var log: AuditLog?
     for _ in 0..<40 {
@@ -33,7 +33,7 @@ import Testing
   @Test(arguments: 10..<14)
   func `a query answers what fits, as a filter over all events would`(seed: Int) throws {
     let folder = try Folder()
-    var generator = SplitMix(seed: UInt64(seed))
+    var generator = Seeded(seed: UInt64(seed))
     let all = numbered(generator.events(200))
     try AuditLog(path: folder.log).append(all)
     let reader = try AuditReader(path: folder.log)

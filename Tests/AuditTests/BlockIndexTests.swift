@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import Audit
@@ -37,7 +38,7 @@ import Testing
   }
 
   @Test func `whether their blocks are only noted, or in the order of their texts`() throws {
-    var generator = SplitMix(seed: 3)
+    var generator = Seeded(seed: 3)
     let folder = try Folder()
     let events = numbered(generator.events(2500))
     var rest = events[...]
@@ -67,7 +68,7 @@ import Testing
   }
 
   @Test func `and by hundreds of blocks at a time while the log grows`() throws {
-    var generator = SplitMix(seed: 4)
+    var generator = Seeded(seed: 4)
     let folder = try Folder()
     let log = try AuditLog(path: folder.log)
     let some = generator.events(256)

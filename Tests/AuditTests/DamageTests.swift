@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import Audit
@@ -33,7 +34,7 @@ import Testing
   @Test(arguments: [0, 1, 15, 16, 99, 100, 512, 5000])
   func `is refused when it is bytes of no database`(count: Int) throws {
     let folder = try Folder()
-    var generator = SplitMix(seed: UInt64(count))
+    var generator = Seeded(seed: UInt64(count))
     let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
     try Data(bytes).write(to: URL(filePath: folder.log))
     try expect(.foreign, in: folder, saying: "is not an audit log of Ambit")
@@ -134,7 +135,7 @@ import Testing
 
   fileprivate func damage(_ seed: Int, times: Int) throws {
     let folder = try Folder()
-    var generator = SplitMix(seed: UInt64(seed))
+    var generator = Seeded(seed: UInt64(seed))
     let written = numbered(generator.events(150))
     do {
       let log = try AuditLog(path: folder.log)
@@ -199,7 +200,7 @@ import Testing
 
   fileprivate func damageWriteAheadLog(times: Int) throws {
     let folder = try Folder()
-    var generator = SplitMix(seed: 77)
+    var generator = Seeded(seed: 77)
     let written = numbered(generator.events(60))
     let log = try AuditLog(path: folder.log)
     for event in written {

@@ -33,7 +33,7 @@ extension Folder {
   @Test(arguments: 20..<24)
   func `a query answers the same wherever its events are`(seed: Int) throws {
     let folder = try Folder()
-    var generator = SplitMix(seed: UInt64(seed))
+    var generator = Seeded(seed: UInt64(seed))
     let log = try AuditLog(path: folder.log)
     // One letter in two spellings, which are the same text for Swift and not for SQLite.
     var events = generator.events(60) + ["Gru\u{308}n", "Gr\u{fc}n"].map { AuditEvent(.start, app: $0, grant: "g1") }
@@ -229,7 +229,7 @@ private func readForbiddenJournal() throws {
 
 /// Appends, moves, ends in every way, and what a dying process can leave, against an array.
 private func endAtRandom(_ seed: Int, steps: Int) throws {
-  var generator = SplitMix(seed: UInt64(seed))
+  var generator = Seeded(seed: UInt64(seed))
   var folder = try Folder()
   var model: [AuditEvent] = []
   var log: AuditLog? = try AuditLog(path: folder.log)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Audit
@@ -13,7 +14,7 @@ import Testing
     var events: [EncodedEvent] { batches.flatMap(\.events) }
 
     init(_ sizes: [Int], after base: ChainMark, seed: UInt64) {
-      var generator = SplitMix(seed: seed)
+      var generator = Seeded(seed: seed)
       bytes = Journal.header(after: base, boot: [1])
       var last = base
       for size in sizes {
@@ -40,7 +41,7 @@ import Testing
     #expect(journal.end == sample.bytes.count && journal.torn == 0)
     #expect(journal.last.sequence == 48)
     #expect((40...49).map { journal.mark($0)?.sequence } == [nil, 41, 42, 43, 44, 45, 46, 47, 48, nil])
-    var generator = SplitMix(seed: 1)
+    var generator = Seeded(seed: 1)
     for record in journal.events(after: 0) {
       var event = generator.event()
       event.sequence = record.mark.sequence
@@ -135,7 +136,7 @@ import Testing
 
   @Test(arguments: 0..<4)
   func `takes no random bytes for a journal`(seed: Int) {
-    var generator = SplitMix(seed: UInt64(seed))
+    var generator = Seeded(seed: UInt64(seed))
     for count in [1, 31, 32, 33, 500] {
       let bytes = (0..<count).map { _ in UInt8.random(in: 1...255, using: &generator) }
       #expect(throws: Journal.Fault.self) { try Journal(bytes, boot: [1]) }

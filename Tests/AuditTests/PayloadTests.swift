@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Audit
@@ -6,7 +7,7 @@ import Testing
 @Suite struct `An event as bytes` {
   @Test(arguments: 0..<3)
   func `says what went in, and has one spelling`(seed: Int) throws {
-    var generator = SplitMix(seed: UInt64(seed))
+    var generator = Seeded(seed: UInt64(seed))
     for number in 1...Int64(300) {
       var event = generator.event()
       let bytes = Payload.encode(event, sequence: number * number * number)
@@ -28,7 +29,7 @@ import Testing
 
   /// What a changed byte makes of it is nothing, or other bytes when it is written again, or another event.
   @Test func `changed anywhere, is nothing or another event`() throws {
-    var generator = SplitMix(seed: 9)
+    var generator = Seeded(seed: 9)
     for number in 1...Int64(40) {
       let event = numbered([generator.event()])[0]
       let bytes = Payload.encode(event, sequence: 1)
@@ -45,7 +46,7 @@ import Testing
   }
 
   @Test func `takes no random bytes apart in the wrong place`() {
-    var generator = SplitMix(seed: 4)
+    var generator = Seeded(seed: 4)
     for _ in 0..<3000 {
       let bytes =
         [1] + (0..<Int.random(in: 0..<60, using: &generator)).map { _ in UInt8.random(in: 0...255, using: &generator) }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Audit
@@ -97,7 +98,7 @@ import Testing
   }
 
   @Test func `none is lost: for each launch, kind and rule, entries and counts make what happened`() {
-    var generator = SplitMix(seed: 5)
+    var generator = Seeded(seed: 5)
     for _ in 0..<40 {
       var limiter = RefusalLimiter()
       var now: Int64 = 0

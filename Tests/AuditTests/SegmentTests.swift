@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import Audit
@@ -450,7 +451,7 @@ extension Folder {
 
 /// Random batches, rotations, removals, restarts and deaths, against an array.
 private func changeAtRandom(_ seed: Int, steps: Int) throws {
-  var generator = SplitMix(seed: UInt64(40 + seed))
+  var generator = Seeded(seed: UInt64(40 + seed))
   var folder = try Folder()
   var settings = AuditLog.Settings()
   settings.journalSize = 1 << 14

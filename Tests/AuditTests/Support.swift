@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import TestSupport
 
 @testable import Audit
 
@@ -38,31 +39,16 @@ func sql(_ statement: String, on path: String) throws {
   try queue.close()
 }
 
-/// A generator with a seed, so that a failure can be had again.
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}
-
-extension SplitMix {
+extension Seeded {
   /// An event in which everything that may be absent sometimes is, and in which texts hold what files may be called.
   mutating func event() -> AuditEvent {
     let texts = [
       "io.example.editor", "notes.txt", "", "Grüße", "日本", "a\nb", "\u{1b}[0m", "quote\"s", "back\\slash", "'; --",
     ]
-    func text(_ generator: inout SplitMix) -> String? {
+    func text(_ generator: inout Seeded) -> String? {
       Bool.random(using: &generator) ? texts.randomElement(using: &generator) : nil
     }
-    func microseconds(_ generator: inout SplitMix) -> Int64 {
+    func microseconds(_ generator: inout Seeded) -> Int64 {
       1_700_000_000_000_000 + Int64.random(in: 0..<1_000_000_000, using: &generator)
     }
     var document: AuditEvent.Document?

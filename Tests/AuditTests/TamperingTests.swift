@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import Audit
@@ -30,7 +31,7 @@ private final class Exhibit {
   ///   - isSigned: the head has those as well.
   init(stored: Int, waiting: Int, seed: UInt64, isOrdered: Bool = false, isSigned: Bool = true) throws {
     let folder = try Folder()
-    var generator = SplitMix(seed: seed)
+    var generator = Seeded(seed: seed)
     var settings = AuditLog.Settings()
     settings.checkpointEvery = 5
     settings.syncAfter = .max / 2
@@ -178,7 +179,7 @@ private enum Tampering: CaseIterable {
 
   /// False when it changes nothing here.
   func apply(
-    to log: Exhibit, _ db: Database, _ evidence: inout Exhibit.Evidence, _ random: inout SplitMix
+    to log: Exhibit, _ db: Database, _ evidence: inout Exhibit.Evidence, _ random: inout Seeded
   ) throws -> Bool {
     let entry = try #require(log.entries.randomElement(using: &random))
     let other = try #require(log.entries.randomElement(using: &random))
@@ -313,7 +314,7 @@ private enum Tampering: CaseIterable {
     return true
   }
 
-  private func tampered(_ bytes: [UInt8], _ random: inout SplitMix) throws -> [UInt8]? {
+  private func tampered(_ bytes: [UInt8], _ random: inout Seeded) throws -> [UInt8]? {
     var bytes = bytes
     let records = try Journal(bytes, boot: JournalFile.boot).records.map { record in
       record.payload.lowerBound - Journal.frameSize..<record.payload.upperBound
@@ -356,7 +357,7 @@ private enum Tampering: CaseIterable {
 }
 
 private func tamper(_ seed: Int, times: Int) throws {
-  var generator = SplitMix(seed: UInt64(100 + seed))
+  var generator = Seeded(seed: UInt64(100 + seed))
   let log = try Exhibit(
     stored: 18, waiting: seed % 2 == 0 ? 0 : 6, seed: UInt64(seed), isOrdered: seed > 1, isSigned: seed != 3)
   #expect(try log.finding { _, _ in } == nil, "as it was it is whole")

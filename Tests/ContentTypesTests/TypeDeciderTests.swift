@@ -79,7 +79,7 @@ import Testing
     let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: "/usr/share/mime/mime.cache")))
     #expect(MimeCache([]) == nil && MimeCache(Array(bytes.prefix(20))) == nil)
     var random = Seeded(seed: 7)
-    for round in 0..<200 {
+    for round in 0..<Rounds.few(60, of: 200) {
       var broken = bytes
       if round % 4 == 0 { broken = Array(bytes.prefix(Int.random(in: 40..<bytes.count, using: &random))) }
       for _ in 0..<64 {

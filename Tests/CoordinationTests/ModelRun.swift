@@ -1,20 +1,10 @@
 import Paths
+import TestSupport
 import Wire
 
 @testable import Coordination
 
-/// Sebastiano Vigna's SplitMix64: the same numbers for the same seed, everywhere.
-struct SplitMix64: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
-  }
-
+extension Seeded {
   mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
 }
 
@@ -23,7 +13,7 @@ struct ModelRun {
   /// The longest patience of a request.
   static let patience: Int64 = 5
 
-  private var random: SplitMix64
+  private var random: Seeded
   private var arbiter = Arbiter()
   private(set) var model = Model()
   private var now: Int64 = 0
@@ -50,10 +40,10 @@ struct ModelRun {
   /// - Returns: how often things happened.
   @discardableResult static func play(seed: UInt64, steps: Int) throws -> [String: Int] {
     var counts: [String: Int] = [:]
-    var random = SplitMix64(state: seed)
+    var random = Seeded(seed: seed)
     var done = 0
     while done < steps {
-      var run = ModelRun(random: SplitMix64(state: random.next()))
+      var run = ModelRun(random: Seeded(seed: random.next()))
       do { try run.episode(of: 400) } catch {
         throw Failure(description: "AMBIT_SEED=\(seed), step \(done + run.steps): \(error)\n\(run.script)")
       }
@@ -65,12 +55,12 @@ struct ModelRun {
 
   /// One episode as a script, and the number of its grants.
   static func script(seed: UInt64) throws -> (text: String, grants: Int) {
-    var run = ModelRun(random: SplitMix64(state: seed))
+    var run = ModelRun(random: Seeded(seed: seed))
     try run.episode(of: 400)
     return (run.script, run.model.grants)
   }
 
-  private init(random: SplitMix64) { self.random = random }
+  private init(random: Seeded) { self.random = random }
 
   private mutating func episode(of length: Int) throws {
     while steps < length { try apply(next()) }

@@ -1,5 +1,6 @@
 import Coordination
 import Foundation
+import TestSupport
 import Testing
 
 /// Random inputs against the plain rules of ``Model``. A failure prints its seed and a script; `AMBIT_SEED` plays that seed alone.
@@ -25,7 +26,7 @@ import Testing
 
   /// `COO-1`: readers come all the time, so that some are always there. The writer begins when those before it have ended.
   @Test(arguments: seeds(1...10)) func aSteadyStreamOfReadersLetsAWriterIn(seed: UInt64) throws {
-    var random = SplitMix64(state: seed)
+    var random = Seeded(seed: seed)
     var arbiter = Arbiter()
     var (readers, before): (Set<Int>, Set<Int>) = ([], [])
     let writer = 500

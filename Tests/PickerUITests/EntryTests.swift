@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import PickerUI
@@ -11,7 +12,7 @@ import Testing
   }
 
   @Test func `The order is total for random names`() {
-    var random = Seeded(state: 3)
+    var random = Seeded(seed: 3)
     let letters = Array("aAbB019é.")
     let names = (0..<60).map { _ in
       String((0..<Int.random(in: 1...5, using: &random)).compactMap { _ in letters.randomElement(using: &random) })
@@ -28,7 +29,7 @@ import Testing
   }
 
   @Test func `The fast order is the same`() {
-    var random = Seeded(state: 4)
+    var random = Seeded(seed: 4)
     let letters = Array("aAbB0019é. _日")
     for _ in 0..<40 {
       let names = Set(

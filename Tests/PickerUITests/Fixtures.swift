@@ -49,18 +49,6 @@ final class TemporaryFolder: Sendable {
   }
 }
 
-/// Random numbers that are the same every time (SplitMix64).
-struct Seeded: RandomNumberGenerator {
-  var state: UInt64
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var value = state
-    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-    return value ^ (value >> 31)
-  }
-}
-
 func request(
   _ app: String = "TextEdit", message: String? = nil, multiple: Bool = false, kind: PickerRequest.Kind = .file,
   access: PickerRequest.Access = .readWrite, types: [String]? = nil, start: String = "/"

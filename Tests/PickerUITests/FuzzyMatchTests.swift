@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test func `Every name that matches has letters to emphasise, and no other has`() {
-    var random = Seeded(state: 5)
+    var random = Seeded(seed: 5)
     let letters = Array("abAB.é-1")
     for _ in 0..<Rounds.few(500, of: 3000) {
       func text(_ count: Int) -> String {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import PickerUI
@@ -105,7 +106,7 @@ import Testing
   }
 
   @Test func `Random bytes leave the decoder sane and never longer than they came`() {
-    var random = Seeded(state: 7)
+    var random = Seeded(seed: 7)
     for _ in 0..<500 {
       var decoder = KeyDecoder()
       let bytes = (0..<200).map { _ in UInt8.random(in: 0...255, using: &random) }

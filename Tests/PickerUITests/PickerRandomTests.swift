@@ -66,7 +66,7 @@ private struct SimpleModel {
     request(kind: .folder), request(multiple: true, kind: .folder), withPlaces,
   ])
   func `Whatever is pressed, the picker agrees with a simple model and keeps its promises`(request: PickerRequest) {
-    var random = Seeded(state: 42)
+    var random = Seeded(seed: 42)
     for _ in 0..<Rounds.few(8, of: 30) {
       var picker = PickerModel(request)
       var simple = SimpleModel(names: [], isFolder: [], choosable: [], request: request)

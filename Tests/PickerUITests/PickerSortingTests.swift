@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import PickerUI
@@ -122,8 +123,8 @@ import Testing
   }
 
   @Test func `The cursor is always in sight, and rows of the grid are whole`() {
-    var random = Seeded(state: 9)
-    for _ in 0..<40 {
+    var random = Seeded(seed: 9)
+    for _ in 0..<Rounds.few(12, of: 40) {
       var model = Self.grid(.random(in: 0...90, using: &random), columns: .random(in: 24...140, using: &random))
       for _ in 0..<40 {
         let keys: [Key] = [

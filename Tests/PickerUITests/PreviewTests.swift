@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Kernel
+import TestSupport
 import Testing
 
 @testable import PickerUI
@@ -55,7 +56,7 @@ import Testing
   }
 
   @Test func `A preview keeps to its pane, whatever it is made of`() {
-    var random = Seeded(state: 21)
+    var random = Seeded(seed: 21)
     let pieces = [
       "a", "日", "\u{1B}[", "31", ";", "m", "\n", "\u{1B}", "e\u{301}", "\u{FF}", "38;5;200m", "▀", "\t", "👨\u{200D}👩",
     ]

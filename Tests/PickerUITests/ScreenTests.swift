@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import PickerUI
@@ -238,7 +239,7 @@ import Testing
   }
 
   @Test func `At every size, with any names, each line fits and nothing but styles is sent`() {
-    var random = Seeded(state: 11)
+    var random = Seeded(seed: 11)
     let pieces = [
       "a", "Z9", " ", "\u{1B}[2J", "\n", "日本", "👨\u{200D}👩\u{200D}👧", "e\u{301}", "\u{202E}", "\u{9B}1m", "🇨🇭", "“",
       "\u{FE0F}",
@@ -246,7 +247,7 @@ import Testing
     func text(_ count: ClosedRange<Int>) -> String {
       (0..<Int.random(in: count, using: &random)).compactMap { _ in pieces.randomElement(using: &random) }.joined()
     }
-    for _ in 0..<150 {
+    for _ in 0..<Rounds.few(50, of: 150) {
       let request = PickerRequest(
         appName: text(0...40), message: text(0...80), multiple: .random(using: &random),
         kind: Bool.random(using: &random) ? .file : .folder, types: Bool.random(using: &random) ? [text(1...6)] : nil,

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Policy
@@ -53,7 +54,7 @@ import Testing
     let good = Array(PolicyDecodingTests.full.utf8)
     var values = 0
     var mistakes = 0
-    for _ in 0..<1500 {
+    for _ in 0..<Rounds.few(400, of: 1500) {
       let bytes = Self.mutated(good, &random)
       let lines = bytes.count { $0 == UInt8(ascii: "\n") } + 1
       do {

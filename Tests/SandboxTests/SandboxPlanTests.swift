@@ -145,7 +145,7 @@ enum Layouts {
 
   @Test func `holds its promises for any request`() throws {
     var generator = Seeded(seed: 1)
-    for _ in 0..<2_000 {
+    for _ in 0..<Rounds.few(500, of: 2000) {
       let request = anyRequest(&generator)
       let layout = Bool.random(using: &generator) ? Layouts.merged : Layouts.split
       let plan = SandboxPlan(request, on: layout)

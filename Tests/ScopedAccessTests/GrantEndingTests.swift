@@ -1,6 +1,7 @@
 import Folders
 import GRDB
 import Kernel
+import TestSupport
 import Testing
 
 @testable import ScopedAccess

@@ -1,6 +1,7 @@
 import Folders
 import Foundation
 import Kernel
+import TestSupport
 import Testing
 
 @testable import ScopedAccess

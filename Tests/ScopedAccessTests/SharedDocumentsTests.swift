@@ -1,4 +1,5 @@
 import AppModel
+import TestSupport
 import Testing
 
 @testable import ScopedAccess

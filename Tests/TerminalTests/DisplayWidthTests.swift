@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Terminal
@@ -39,7 +40,7 @@ import Testing
 
   @Test func `a cut text fits, and says the start or the end of what was there`() {
     let pieces = ["a", "ß", "日", "e\u{301}", "😀", "👩\u{200d}👧", "🇩🇪", " ", "/", "한"]
-    var generator = SplitMix(seed: 2)
+    var generator = Seeded(seed: 2)
     for _ in 0..<2000 {
       let text = (0..<Int.random(in: 0..<15, using: &generator))
         .map { _ in pieces.randomElement(using: &generator) ?? "" }.joined()

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Terminal
@@ -45,7 +46,7 @@ import Testing
       0x00...0x1F, 0x7F...0x9F, 0x61C...0x61C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069,
     ]
     func isForbidden(_ scalar: Unicode.Scalar) -> Bool { forbidden.contains { $0.contains(scalar.value) } }
-    var generator = SplitMix(seed: 1)
+    var generator = Seeded(seed: 1)
     var seen = 0
     for _ in 0..<3000 {
       let scalars = (0..<Int.random(in: 0..<12, using: &generator)).compactMap { _ in
@@ -63,20 +64,5 @@ import Testing
       }
     }
     #expect(seen > 1000, "the generator makes enough of what is looked for")
-  }
-}
-
-/// A generator with a seed, so that a failure can be had again.
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }

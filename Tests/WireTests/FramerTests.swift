@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Wire
@@ -84,7 +85,7 @@ import Testing
   }
 
   @Test func `random streams in random pieces give what a simple model gives`() throws {
-    var random = SeededGenerator(seed: 7)
+    var random = Seeded(seed: 7)
     for _ in 0..<500 {
       var framer = MessageFramer<Int>(limits: Self.limits(descriptors: 1000))
       var seen: [(bytes: [UInt8], passengers: [Int])] = []
@@ -139,7 +140,7 @@ import Testing
   }
 
   @Test func `over any time it gives no more than burst plus rate times time, and a waiter gets its token`() {
-    var random = SeededGenerator(seed: 5)
+    var random = Seeded(seed: 5)
     for _ in 0..<200 {
       let burst = Int.random(in: 1...20, using: &random)
       let rate = Int.random(in: 1...5000, using: &random)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Wire
@@ -74,7 +75,7 @@ import Testing
   }
 
   @Test func `what was written is read back, and Foundation reads the same`() throws {
-    var random = SeededGenerator(seed: 1)
+    var random = Seeded(seed: 1)
     for _ in 0..<2000 {
       let value = JSONValue.random(depth: 4, using: &random)
       var bytes: [UInt8] = []
@@ -87,7 +88,7 @@ import Testing
   }
 
   @Test func `what Foundation wrote is read the same`() throws {
-    var random = SeededGenerator(seed: 2)
+    var random = Seeded(seed: 2)
     for _ in 0..<1000 {
       let value = JSONValue.random(depth: 4, using: &random)
       let data = try JSONSerialization.data(
@@ -98,7 +99,7 @@ import Testing
   }
 
   @Test func `damaged documents are read as Foundation reads them, or refused`() throws {
-    var random = SeededGenerator(seed: 3)
+    var random = Seeded(seed: 3)
     var refused = 0
     var taken = 0
     for _ in 0..<4000 {
@@ -118,7 +119,7 @@ import Testing
   }
 
   @Test func `100,000 broken messages are refused or read, and nothing else happens`() {
-    var random = SeededGenerator(seed: 4)
+    var random = Seeded(seed: 4)
     let whole: [[UInt8]] = [
       Array(#"{"method":"io.ambit.Access.Start","parameters":{"scope":"a\u00e9","caller":"E.swift:1"}}"#.utf8),
       Array(#"{"method":"x.y.Z","parameters":{"a":[1,2.5e3,-4,true,null,{"b":"c"}]},"more":false}"#.utf8),
@@ -161,7 +162,7 @@ import Testing
 
 extension [UInt8] {
   /// Changes, adds or removes a byte, or cuts the rest off.
-  mutating func damage(using random: inout SeededGenerator) {
+  mutating func damage(using random: inout Seeded) {
     guard let index = indices.randomElement(using: &random) else { return }
     let byte =
       Bool.random(using: &random)
@@ -177,7 +178,7 @@ extension [UInt8] {
 }
 
 extension JSONValue {
-  static func random(depth: Int, using random: inout SeededGenerator) -> JSONValue {
+  static func random(depth: Int, using random: inout Seeded) -> JSONValue {
     switch Int.random(in: 0..<(depth > 0 ? 10 : 7), using: &random) {
     case 0: return .null
     case 1: return .bool(.random(using: &random))
@@ -199,7 +200,7 @@ extension JSONValue {
     }
   }
 
-  private static func randomString(using random: inout SeededGenerator) -> String {
+  private static func randomString(using random: inout Seeded) -> String {
     let alphabet = Array("abcXYZ 019\"\\/\u{8}\u{c}\n\r\t\u{1}\u{1f}\u{7f}äß€\u{2028}😀中").map(String.init)
     return (0..<Int.random(in: 0..<8, using: &random)).map { _ in alphabet.randomElement(using: &random) ?? "" }
       .joined()

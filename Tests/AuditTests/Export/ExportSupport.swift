@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Audit
@@ -16,7 +17,7 @@ extension ExportFormat {
 
 /// Events of every kind and result, with whatever apps and files can be called.
 func manyEvents(seed: UInt64, _ count: Int) -> [AuditEvent] {
-  var generator = SplitMix(seed: seed)
+  var generator = Seeded(seed: seed)
   let odd = [
     "\u{0}\u{1}\u{1f}\u{7f}\u{9f}", "\u{FFFD}\u{FFFD}.txt", "\u{FFFE}\u{10FFFF}", "a\r\n\tb", "\u{2028}\u{2029}", "👩‍👩‍👧‍👧",
     "{\"log\":1}", "</script>", String(repeating: "x", count: 3000), "e\u{301}",
