@@ -195,6 +195,28 @@ package final class ProviderStore: Sendable {
     }
   }
 
+  /// Gives items other places and descriptions. The facts of their contents stay as they are by now: another request may have brought,
+  /// sent or taken one away since the caller has read them.
+  package func place(_ files: [ProvidedFile]) throws(StateError) {
+    guard !files.isEmpty else { return }
+    try write { db in
+      let statement = try db.cachedStatement(
+        sql: """
+          UPDATE OR REPLACE item SET parent = ?, filename = ?, type = ?, capabilities = ?, path = ?, marks = ?
+          WHERE provider = ? AND identifier = ?
+          """)
+      for file in files {
+        let item = file.item
+        try statement.execute(
+          arguments: [
+            item.parent, item.filename, item.contentType,
+            item.capabilities.map(\.rawValue).sorted().joined(separator: " "),
+            file.path, item.marks.map(\.rawValue).sorted().joined(separator: " "), file.provider, item.identifier,
+          ])
+      }
+    }
+  }
+
   package func remove(_ identifiers: [String], of provider: String) throws(StateError) {
     try write { db in
       for identifier in identifiers {

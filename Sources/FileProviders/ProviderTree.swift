@@ -87,6 +87,7 @@ package enum ProviderChange: Sendable, Equatable {
   }
 
   case add(ProviderTree.Placed)
+  /// From one path to the same: it is there already, with its folder.
   case move(ProviderItem, from: String, to: String)
   /// Other content is at the provider: the content here is of no use any more.
   case renew(ProviderTree.Placed, was: ProviderItem)
@@ -98,13 +99,24 @@ package enum ProviderChange: Sendable, Equatable {
   package static func steps(from shown: [Shown], to tree: ProviderTree) -> [ProviderChange] {
     var old = Dictionary(shown.map { ($0.item.identifier, $0) }, uniquingKeysWith: { first, _ in first })
     var steps: [ProviderChange] = []
+    // With a folder goes all that is in it.
+    var moves: [(from: String, to: String)] = []
+    func present(_ path: String) -> String {
+      moves.reduce(path) { path, move in
+        path.path(within: move.from).map { $0.isEmpty ? move.to : move.to.path(of: $0) } ?? path
+      }
+    }
     for placed in tree.placed {
       guard let before = old.removeValue(forKey: placed.item.identifier), before.item.isFolder == placed.item.isFolder
       else {
         steps.append(.add(placed))
         continue
       }
-      if before.path != placed.path { steps.append(.move(placed.item, from: before.path, to: placed.path)) }
+      if before.path != placed.path {
+        let path = present(before.path)
+        steps.append(.move(placed.item, from: path, to: placed.path))
+        if placed.item.isFolder, path != placed.path { moves.append((path, placed.path)) }
+      }
       if before.item.version != placed.item.version || before.item.size != placed.item.size, !before.isChanged,
         !placed.item.isFolder
       {

@@ -55,6 +55,13 @@ package enum Placeholder {
   ) throws(KernelError) {
     let size = UInt64(max(0, size))
     guard try content.status().size == size else { throw KernelError("copy_file_range", errno: .ioError) }
+    // A content that can be read is not written over, whoever says that there is none. A mode that somebody has given a placeholder goes.
+    var found = stat()
+    guard unsafe fstat(place.rawValue, &found) == 0 else { throw KernelError.last("fstat", "a placeholder") }
+    if found.st_mode & 0o577 != 0 {
+      guard found.st_blocks == 0 else { throw KernelError("write", "a content", errno: .fileExists) }
+      try KernelError.check("chmod", "a placeholder") { unsafe chmod("/proc/self/fd/\(place.rawValue)", 0) }
+    }
     let file = try openForWriting(place)
     try file.cut(at: 0)
     do throws(KernelError) {

@@ -66,14 +66,20 @@ import Wire
     #expect(heavy[0] == nil && heavy[1] == nil && heavy[2]?.contains("64 MiB") == true)
   }
 
-  @Test func `DOC-10: only progress gives more time, and only a content may take as long as it likes`() throws {
-    var content = ComingAnswer(.provide, patience: 20, now: 0)
+  @Test func `DOC-10: only progress gives more time, and only a content may take long, by its size`() throws {
+    var content = ComingAnswer(.provide, patience: 20, size: 1000, now: 0)
     content.progress(5, now: 10)
     #expect(content.due == 30)
     for completed in [5, 0, -1] { content.progress(completed, now: 20) }
     #expect(content.due == 30)
     content.progress(6, now: ComingAnswer.longest)
     #expect(content.due == ComingAnswer.longest + 20)
+    // Steps without end have one all the same.
+    content.progress(7, now: ComingAnswer.longest + 999_999_990)
+    #expect(content.due == ComingAnswer.longest + 1_000_000_000 && content.lateness == "has not answered for 601 s")
+    var endless = ComingAnswer(.changed, patience: 20, size: .max, now: 5)
+    endless.progress(1, now: .max - 100)
+    #expect(endless.due == .max - 80)
 
     var listing = ComingAnswer(.enumerate, patience: 20, now: 0)
     try listing.take(part([]), now: 10)

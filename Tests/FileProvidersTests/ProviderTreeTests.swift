@@ -71,6 +71,33 @@ struct ProviderTreeTests {
       ])
   }
 
+  @Test("what is in a folder that gets another place is there already, and only what leaves it moves") func folders() {
+    func folder(_ id: String, _ name: String, in parent: String = ProviderItem.root) -> ProviderItem {
+      ProviderItem(identifier: id, parent: parent, filename: name, isFolder: true)
+    }
+    var (inner, leaving) = (document("x"), document("y"))
+    inner.parent = "deep"
+    let was = [
+      shown(folder("f", "A"), "A"), shown(folder("deep", "D", in: "f"), "A/D"), shown(inner, "A/D/x.txt"),
+      shown(leaving, "A/D/y.txt"),
+    ]
+    leaving.parent = ProviderItem.root
+    let tree = ProviderTree([folder("f", "B"), folder("deep", "E", in: "f"), inner, leaving])
+    let steps = ProviderChange.steps(from: was, to: tree)
+    var places = ["A": "f", "A/D": "deep", "A/D/x.txt": "x", "A/D/y.txt": "y"]
+    for step in steps {
+      guard case .move(let item, let from, let to) = step, from != to else { continue }
+      #expect(places[from] == item.identifier, "\(step)")
+      for (path, id) in places where path == from || path.hasPrefix(from + "/") {
+        places[path] = nil
+        places[to + path.dropFirst(from.count)] = id
+      }
+    }
+    #expect(places == ["B": "f", "B/E": "deep", "B/E/x.txt": "x", "y.txt": "y"])
+    // Each that has another path by now is told, also where nothing has to be moved.
+    #expect(steps.count { if case .move = $0 { true } else { false } } == 4)
+  }
+
   @Test("an item with the same content and other rights is described anew, also one that was changed here")
   func rights() {
     var now = document("a")

@@ -9,8 +9,8 @@ struct ComingAnswer {
   private let kind: ProviderInterface.Request.Kind
   /// Nanoseconds without progress.
   private let patience: Int64
-  /// `nil`: a content may take as long as it makes progress.
-  private let end: Int64?
+  private let end: Int64
+  private let start: Int64
   private(set) var due: Int64
   private var completed = 0
   private var items: [ProviderItemMessage] = []
@@ -22,14 +22,20 @@ struct ComingAnswer {
   /// Nanoseconds.
   static let longest: Int64 = 600_000_000_000
 
-  init(_ kind: ProviderInterface.Request.Kind, patience: Int64, now: Int64) {
-    (self.kind, self.patience, due) = (kind, patience, now + patience)
-    end = kind == .provide || kind == .changed ? nil : now + Self.longest
+  /// Nanoseconds for a byte of a content: as long as one makes progress, it may come or go as slowly as that.
+  private static let ofByte: Int64 = 1_000_000
+
+  /// - Parameter size: bytes of the content that comes or goes.
+  init(_ kind: ProviderInterface.Request.Kind, patience: Int64, size: Int = 0, now: Int64) {
+    (self.kind, self.patience, start, due) = (kind, patience, now, now + patience)
+    let (time, isBeyond) = Int64(clamping: max(0, size)).multipliedReportingOverflow(by: Self.ofByte)
+    let (end, isLater) = (now + Self.longest).addingReportingOverflow(isBeyond ? .max : time)
+    self.end = isLater ? .max : end
   }
 
   // MARK: Time
 
-  private mutating func renew(_ now: Int64) { due = min(now + patience, end ?? .max) }
+  private mutating func renew(_ now: Int64) { due = min(now + patience, end) }
 
   /// A word of progress that makes none gives no more time.
   mutating func progress(_ completed: Int, now: Int64) {
@@ -41,7 +47,7 @@ struct ComingAnswer {
   /// Why it is not waited for any more. It follows the provider's name.
   var lateness: String {
     let second: Int64 = 1_000_000_000
-    guard due != end else { return "has not answered for \(Self.longest / second) s" }
+    guard due != end else { return "has not answered for \((end - start) / second) s" }
     return "has not answered and made no progress for \(patience / second) s"
   }
 

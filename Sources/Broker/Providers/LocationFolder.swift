@@ -53,7 +53,9 @@ struct LocationFolder: Sendable {
 
   /// Whether the file has another content than its item, by its size and its date. A file that is gone has none.
   func isChanged(_ item: ProviderItem, _ inner: String) throws(KernelError) -> Bool {
-    try Placeholder.Content(of: place(inner)) != item.content
+    let status = try place(inner).status()
+    // A placeholder has no content that anybody could have written.
+    return status.mode & 0o777 != 0 && Placeholder.Content(status) != item.content
   }
 
   /// Its files and folders, without hidden ones and special files.
@@ -141,7 +143,7 @@ struct LocationFolder: Sendable {
       }
     case .move(_, let from, let to):
       folders.last = nil
-      try move(from, to: to)
+      if from != to { try move(from, to: to) }
       return nil
     case .renew(let placed, let was):
       try Placeholder.empty(place(placed.path), known: was.content, next: placed.item.content, group)

@@ -23,7 +23,7 @@ struct LocationRenewal: Sendable {
     let steps = ProviderChange.steps(from: shown, to: tree)
     let places = Dictionary(known.map { ($0.item.identifier, $0) }, uniquingKeysWith: { first, _ in first })
     var folders = folder.openFolders()
-    var (put, removed): ([ProvidedFile], [String]) = ([], [])
+    var (put, placed, removed): ([ProvidedFile], [ProvidedFile], [String]) = ([], [], [])
     var isWhole = faults.isEmpty
     for step in steps {
       guard goesOn() else {
@@ -33,7 +33,11 @@ struct LocationRenewal: Sendable {
       do throws(KernelError) {
         let node = try folder.carryOut(step, &folders)
         if case .remove(let shown) = step { removed.append(shown.item.identifier) }
-        if let file = file(after: step, node, places) { put.append(file) }
+        guard let file = file(after: step, node, places) else { continue }
+        switch step {
+        case .move, .describe: placed.append(file)
+        default: put.append(file)
+        }
       } catch {
         faults.append("\(step.words): \(error.errno.symbol)")
         isWhole = false
@@ -41,6 +45,7 @@ struct LocationRenewal: Sendable {
     }
     try store.remove(removed, of: provider)
     try store.put(put)
+    try store.place(placed)
     // Items that could not be shown are told again the next time.
     try store.put(anchors: isWhole ? anchors : [:], of: provider)
     return faults

@@ -183,9 +183,20 @@ final class LocationService {
   private func disable(_ provider: EnabledProvider) async throws -> [String] {
     guard let store = try files.store() else { return [] }
     let (id, folder) = (provider.identifier, files.folder(of: provider))
+    try trail.decide([AuditEvent(.provider, app: id, how: "disabled", rule: "PRV-19")])
+    // What is under way ends soon, and nothing is sent from here on.
+    changes.leaving.insert(id)
+    defer { changes.leaving.remove(id) }
+    extensions.stop(id)
+    return try await changes.alone(provider) { try await disable(provider, store, folder) }
+  }
+
+  private func disable(
+    _ provider: EnabledProvider, _ store: ProviderStore, _ folder: LocationFolder
+  ) async throws -> [String] {
+    let id = provider.identifier
     let kept = try store.files(of: id, here: true).filter { $0.isChanged || changes.isMadeByHand($0, provider) }
     let own = Set(kept.map(\.item.identifier))
-    try trail.decide([AuditEvent(.provider, app: id, how: "disabled", rule: "PRV-19")])
     extensions.stop(id)
     try await inThread(provider) { heartbeat in
       var folders = folder.openFolders()

@@ -19,6 +19,8 @@ final class ProvidedChanges {
   private var busy: [String: [Wait<Void>]] = [:]
   /// Providers whose folders are going to be looked at.
   private var marked: Set<String> = []
+  /// Providers that are being disabled: nothing is sent to them any more.
+  var leaving: Set<String> = []
 
   /// Told how far the transfer of a document has come, in bytes; `nil`: it is over.
   let transfers = ContentTransfers()
@@ -62,18 +64,22 @@ final class ProvidedChanges {
       && (try? files.folder(of: provider).isChanged(file.item, file.path)) == true
   }
 
-  func deliver(_ file: ProvidedFile, _ provider: EnabledProvider) {
+  /// - Parameter isAgain: it was written while it was sent.
+  func deliver(_ file: ProvidedFile, _ provider: EnabledProvider, isAgain: Bool = false) {
     #if AMBIT_MUTANTS
       if Mutant.writeNotSent.isActive { return }
     #endif
     // Not a part of the request that wrote.
-    BrokerLoop.begin(Cancellation()) { await self.attempt(file, provider) }
+    BrokerLoop.begin(Cancellation()) { await self.attempt(file, provider, isAgain) }
   }
 
-  private func attempt(_ file: ProvidedFile, _ provider: EnabledProvider) async {
+  private func attempt(_ file: ProvidedFile, _ provider: EnabledProvider, _ isAgain: Bool) async {
+    guard !leaving.contains(provider.identifier) else { return }
     do {
-      try await send(file, to: provider)
+      let isWhole = try await send(file, to: provider)
       files.note("sent", file, provider)
+      // One that is written all the time is sent again when the location is refreshed.
+      if !isWhole, !isAgain { deliver(file, provider, isAgain: true) }
       onSent(files.folder(of: provider).path.path(of: file.path))
     } catch {
       files.note("sent", file, provider, error as? ProviderFault ?? ProviderFault(description: "\(error)"))
@@ -82,7 +88,8 @@ final class ProvidedChanges {
     }
   }
 
-  private func send(_ file: ProvidedFile, to provider: EnabledProvider) async throws {
+  /// - Returns: whether the provider has what is there now.
+  private func send(_ file: ProvidedFile, to provider: EnabledProvider) async throws -> Bool {
     let folder = files.folder(of: provider)
     let shown = folder.path.path(of: file.path)
     defer { transfers.end(shown) }
@@ -94,16 +101,17 @@ final class ProvidedChanges {
     #endif
     let (place, status) = try await store(
       file.path, as: file.item.identifier, named: file.item.filename, of: provider)
-    let answer = try await extensions.ask(provider, .changed, file.item.identifier, path: place) {
+    let answer = try await extensions.ask(provider, .changed, file.item.identifier, path: place, bytes: size) {
       self.transfers.note(shown, $0, of: $1)
     }
-    guard var now = try files.store()?.file(of: provider.identifier, item: file.item.identifier) else { return }
+    guard var now = try files.store()?.file(of: provider.identifier, item: file.item.identifier) else { return true }
     if let item = answer.items?.first.map(ProviderItem.init), item.fault == nil { now.item.version = item.version }
     (now.item.size, now.item.modified) = (Int(clamping: status.size), Int(clamping: status.modified))
     // Written again meanwhile: that is delivered on its own.
-    let present = try? folder.place(file.path).status()
-    now.isChanged = present?.modified != status.modified
+    let present = try? folder.place(now.path).status()
+    now.isChanged = present?.modified != status.modified || present?.size != status.size
     try files.store()?.put([now])
+    return !now.isChanged
   }
 
   /// Puts a copy of a document into the extension's storage.
@@ -133,6 +141,8 @@ final class ProvidedChanges {
     let copied = try await jobs.run(owner: "provider \(provider.identifier)", subject: identifier) { beat in
       Result { () throws(KernelError) -> FileStatus in
         let source = try open()
+        // Before: what is written during the copy is another change.
+        let status = try source.status()
         try withFileSystemIdentity(owner) { () throws(KernelError) in
           var parent = container
           for name in inner.pathNames.dropLast() {
@@ -147,7 +157,7 @@ final class ProvidedChanges {
             name, below: parent, flags: [.write, .create, .exclusive, .noFollow], mode: 0o600)
           try source.copyContent(to: copy) { beat.beat() }
         }
-        return try source.status()
+        return status
       }
     }
     guard let status = try copied?.get() else { throw ProviderFault(description: "the copy made no progress") }
@@ -258,7 +268,7 @@ final class ProvidedChanges {
   /// - Returns: for the user, what it did not take.
   @discardableResult
   func look(_ provider: EnabledProvider) async throws -> [String] {
-    guard let store = try files.store() else { return [] }
+    guard let store = try files.store(), try isEnabled(provider) else { return [] }
     let folder = files.folder(of: provider)
     let changes = try await jobs.run(owner: "location", subject: provider.identifier) { heartbeat in
       Result {
@@ -268,7 +278,10 @@ final class ProvidedChanges {
     }
     var untaken: [String] = []
     for change in try changes?.get() ?? [] {
-      do { try await tell(provider, change) } catch let fault as ProviderFault {
+      guard try isEnabled(provider) else { break }
+      do { try await tell(provider, change) } catch let error where !(error is CancellationError) {
+        // One that cannot be told keeps no other back.
+        let fault = error as? ProviderFault ?? ProviderFault(description: "\(error)")
         files.note("sent", change, provider, fault)
         complain("\(provider.name): \(fault)")
         let fate = fault.isPassing ? "is tried again later" : "was not taken"
@@ -278,6 +291,12 @@ final class ProvidedChanges {
     return untaken
   }
 
+  /// The user has not disabled it, and is not about to.
+  private func isEnabled(_ provider: EnabledProvider) throws -> Bool {
+    try !leaving.contains(provider.identifier)
+      && files.store()?.providers().contains { $0.identifier == provider.identifier } == true
+  }
+
   private func tell(_ provider: EnabledProvider, _ change: FoundChange) async throws {
     switch change {
     case .made(let file): try await create(file, provider)
@@ -285,9 +304,10 @@ final class ProvidedChanges {
     case .removed(let file): try await remove(file, provider)
     case .replaced(let file, let other):
       var now = file
-      (now.node, now.isHere, now.isChanged) = (other.node, true, true)
+      // A placeholder in its place may be a copy of one.
+      (now.node, now.isHere, now.isChanged) = (other.node, !other.isShut, !other.isShut && !file.item.isFolder)
       try files.store()?.put([now])
-      if !file.item.isFolder { deliver(now, provider) }
+      if now.isChanged { deliver(now, provider) }
     }
   }
 

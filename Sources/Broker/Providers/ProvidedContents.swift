@@ -142,7 +142,7 @@ final class ProvidedContents {
   /// - Throws: `ProviderFault`, the provider's error.
   func bring(_ path: String) async throws {
     guard path.path(within: files.root) != nil else { return }
-    while let (provider, file) = try files.known(path), !file.isHere {
+    while let (provider, file) = try files.known(path), try !isHere(file, provider) {
       if bringing[path] != nil {
         let wait = Wait<Result<Void, ProviderFault>>()
         bringing[path]?.append(wait)
@@ -156,7 +156,7 @@ final class ProvidedContents {
       defer { transfers.end(path) }
       do {
         transferred(path, 0, file.item.size)
-        try await fetch(file, provider) { self.transferred(path, $0, $1) }
+        guard try await fetch(file, provider, { self.transferred(path, $0, $1) }) else { continue }
         files.note("brought", file, provider)
         onContent(path)
       } catch let error where !(error is CancellationError) {
@@ -178,9 +178,40 @@ final class ProvidedContents {
     BrokerLoop.begin(Cancellation()) { _ = try? await self.extensions.ask(provider, .stop, file.item.identifier) }
   }
 
+  /// Whether a content is here: by the table, unless the file says something else. A content comes also when nobody waits for it any
+  /// more, or just before a broker is killed; and one that was being taken away then has no mode. One that can be read is whole.
+  private func isHere(_ file: ProvidedFile, _ provider: EnabledProvider) throws -> Bool {
+    guard !file.item.isFolder, let place = try? files.folder(of: provider).place(file.path),
+      let status = try? place.status(), status.kind == .regular
+    else { return file.isHere }
+    let isShut = status.mode & 0o777 == 0
+    guard file.isHere == isShut else { return file.isHere }
+    let content = Placeholder.Content(status)
+    var present = file
+    if isShut {
+      // With changes that were not sent it is not the broker that has shut it.
+      guard !file.isChanged else { return true }
+      present.isHere = false
+    } else {
+      // Somebody may have given a placeholder a mode, which is no content: parts of it have no room on the disk.
+      let (gap, isFar) = content.modified.subtractingReportingOverflow(file.item.modified)
+      let isUnchanged = content.size == file.item.size && !isFar && gap.magnitude < 2_000_000_000
+      let room = place.room
+      let isWhole = content.size == 0 || room >= content.size || isUnchanged && room > 0
+      guard isWhole, status.mode & 0o444 != 0, file.node.isEmpty || status.node == file.node else { return false }
+      present.isHere = true
+      present.isChanged = !isUnchanged
+      if isUnchanged { present.item.modified = content.modified }
+    }
+    try files.store()?.put([present])
+    if present.isChanged { changes.deliver(present, provider) }
+    return present.isHere
+  }
+
+  /// - Returns: `false`: the provider has another content by now.
   func fetch(
     _ file: ProvidedFile, _ provider: EnabledProvider, _ progress: @escaping (_ completed: Int, _ total: Int) -> Void
-  ) async throws {
+  ) async throws -> Bool {
     guard file.item.capabilities.contains(.reading) else {
       throw ProviderFault(
         word: "notPermitted", description: "\(provider.name) does not let “\(file.item.filename)” be read")
@@ -201,12 +232,26 @@ final class ProvidedContents {
     do { try filled.get() } catch {
       throw ProviderFault(description: "“\(file.item.filename)” cannot be written: \(error.errno.symbol)")
     }
-    var present = file
-    present.isHere = true
+    // The list may have been renewed meanwhile.
+    guard var present = try files.store()?.file(of: provider.identifier, item: file.item.identifier) else {
+      return false
+    }
+    let folder = files.folder(of: provider)
     // As the file system keeps it.
-    let written = try? Placeholder.Content(of: files.folder(of: provider).place(file.path)).modified
-    present.item.modified = written ?? file.item.modified
+    let place = try? folder.place(present.path)
+    let written = place.flatMap { try? Placeholder.Content(of: $0) }
+    if present.item.version != file.item.version || present.item.size != file.item.size {
+      let isEmpty: Void? = place.flatMap { place in
+        written.flatMap { try? Placeholder.empty(place, known: $0, next: present.item.content, folder.group) }
+      }
+      if isEmpty != nil { return false }
+      // A program has it open already: it is here, and of the earlier version.
+      (present.item.version, present.item.size) = (file.item.version, file.item.size)
+    }
+    present.isHere = true
+    present.item.modified = written?.modified ?? file.item.modified
     try files.store()?.put([present])
+    return true
   }
 
   private func fill(
@@ -236,7 +281,7 @@ final class ProvidedContents {
   ) async throws -> Descriptor {
     let inner = ProviderStorage.path(identifier: item.identifier, filename: item.filename)
     _ = try await extensions.ask(
-      provider, .provide, item.identifier, path: "/home/user".path(of: inner), progress: progress)
+      provider, .provide, item.identifier, path: "/home/user".path(of: inner), bytes: item.size, progress: progress)
     return try own(inner, of: provider, "file for “\(item.filename)”")
   }
 
@@ -352,9 +397,14 @@ final class ProvidedContents {
       throw LocationsInterface.Failure.notProvided("\(provider.name) has not got the last changes yet")
     }
     let folder = files.folder(of: provider)
+    var absent = file
+    absent.isHere = false
+    // First: a broker that is killed in between has said nothing wrong. What can be read is here all the same.
+    try files.store()?.put([absent])
     do throws(KernelError) {
       try Placeholder.empty(folder.place(file.path), known: file.item.content, next: file.item.content, folder.group)
     } catch {
+      try files.store()?.put([file])
       let reason =
         switch error.errno {
         case .resourceTemporarilyUnavailable: "a program has it open"
@@ -364,9 +414,6 @@ final class ProvidedContents {
         }
       throw LocationsInterface.Failure.notProvided("“\(file.item.filename)” stays: \(reason)")
     }
-    var absent = file
-    absent.isHere = false
-    try files.store()?.put([absent])
     used[path] = nil
     files.note("evicted", file, provider)
     onContent(path)

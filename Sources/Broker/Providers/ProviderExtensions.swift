@@ -109,7 +109,8 @@ final class ProviderExtensions: LoopMember {
   func ask(
     _ provider: EnabledProvider, _ kind: ProviderInterface.Request.Kind, _ identifier: String, path: String? = nil,
     page: String? = nil, named filename: String? = nil, parent: String? = nil,
-    size: Int? = nil, reply: ProviderFormReply? = nil, picker: OwnPicker? = nil, patience: Int64 = patience,
+    size: Int? = nil, bytes: Int = 0, reply: ProviderFormReply? = nil, picker: OwnPicker? = nil,
+    patience: Int64 = patience,
     progress: @escaping (_ completed: Int, _ total: Int) -> Void = { _, _ in }
   ) async throws -> ProviderInterface.AnswerCall {
     try await start(provider)
@@ -122,7 +123,7 @@ final class ProviderExtensions: LoopMember {
     let now = clock.monotonic
     asked[id] = Asked(
       provider: provider.identifier, wait: wait, progress: progress,
-      answer: ComingAnswer(kind, patience: patience, now: now))
+      answer: ComingAnswer(kind, patience: patience, size: bytes, now: now))
     defer { asked[id] = nil }
     server.lastUsed = now
     server.requests.send(
@@ -166,6 +167,7 @@ final class ProviderExtensions: LoopMember {
         "ambit", "run", "--policy", "provider", "--container", Self.container(of: provider.identifier), "--",
         provider.program, "--file-provider", token, provider.identifier,
       ], environment: ThisProcess.environment, log: output.writing, ready: null)
+    try? launchers.removeValue(forKey: provider.identifier)?.signalProcess(SIGTERM)
     // Before it can be reaped.
     launchers[provider.identifier] = try? Descriptor.process(launcher)
     try? Worker.start { [reading = output.reading, name = provider.name] in
@@ -251,6 +253,8 @@ final class ProviderExtensions: LoopMember {
 
   private func ended(_ provider: String) {
     running[provider] = nil
+    // Its process may go on without its connection, and is of no use then.
+    try? launchers.removeValue(forKey: provider)?.signalProcess(SIGTERM)
     let fault = ProviderFault(word: "serverUnreachable", description: "the provider \(provider) has ended")
     for each in asked.values where each.provider == provider { each.wait.finish(.failure(fault)) }
   }
