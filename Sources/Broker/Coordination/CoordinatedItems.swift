@@ -111,9 +111,10 @@ struct CoordinatedItems {
   /// The outermost package around a path, or the path itself: by the packages that everybody knows, and those of running apps.
   private func package(around path: String) -> String? {
     let names = path.pathNames
-    guard names.contains(where: { $0.utf8.contains(UInt8(ascii: ".")) }) else { return nil }
-    let types = [Self.common] + sessions.instances.values.map(\.app.packages)
-    guard let last = names.firstIndex(where: { name in types.contains { $0.isPackage(name) } }) else { return nil }
+    func isPackage(_ name: String) -> Bool {
+      Self.common.isPackage(name) || sessions.instances.values.contains { $0.app.packages.isPackage(name) }
+    }
+    guard let last = names.firstIndex(where: isPackage) else { return nil }
     return "/" + names[...last].joined(separator: "/")
   }
 }

@@ -52,9 +52,9 @@ extension CoordinationService {
     switch try await access.wait.get() {
     case .granted(let paths):
       let isAwaited = named.count == 1 && named[0].isLeased && intents[0].isWrite && leased.isAwaited(paths[0])
-      return .init(
-        access: id, paths: zip(paths, named).map { path, item in item.mapping.client(path) ?? item.mapping.inside },
-        staged: isAwaited ? true : nil)
+      // An item that the client does not see any more has the path that it asked for, and never that of a folder around it.
+      let told = paths.indices.map { named[$0].mapping.client(paths[$0]) ?? request.intents[$0].path }
+      return .init(access: id, paths: told, staged: isAwaited ? true : nil)
     case .refused(let refusal): throw failure(refusal)
     case .unrecorded(let reason): throw StateError(reason)
     }
@@ -248,6 +248,8 @@ extension CoordinationService {
     if let id = clients[key] { return id }
     let id = takeID()
     clients[key] = id
+    // It may have been suspended before it had a number (`COO-23`).
+    if instance?.isSuspended == true { apply(.suspend(id)) }
     return id
   }
 

@@ -50,7 +50,9 @@ extension CoordinationService {
   /// No program that has written has it open any more.
   func closed(_ path: PathKey) {
     for (id, access) in accesses where access.connection == nil && access.isGranted {
-      if access.items.contains(where: { $0.item.path == path }) { apply(.done(id)) }
+      // Where they are by now: a program keeps a document open that is moved.
+      let places = arbiter.entries[id]?.request.intents.map(\.item.path) ?? access.items.map(\.item.path)
+      if places.contains(path) { apply(.done(id)) }
     }
   }
 

@@ -141,6 +141,7 @@ final class CoordinationService: LoopMember {
         leases(id, of: access, begin: false)
       }
       for effect in arbiter.apply(input, at: clock.monotonic) { carryOut(effect) }
+      if case .moved = input { followMoves() }
     }
   }
 
@@ -198,16 +199,27 @@ final class CoordinationService: LoopMember {
   }
 
   private func notify(_ presenter: Int, _ notice: Notice) {
-    guard var item = presenters[presenter]?.item else { return }
-    if case .moved(let path) = notice {
-      // A document of its own keeps the path by which the app knows it.
-      if item.item.path == item.mapping.outside { item.mapping.outside = path }
-      item.item.path = path
-      presenters[presenter]?.item = item
-      files.moved(presenter, to: path)
-      leased.moved(presenter, to: path)
+    if case .moved(let path) = notice { relocate(presenter, to: path) }
+    guard let mapping = presenters[presenter]?.item.mapping else { return }
+    send(notice.message { mapping.client($0) }, to: presenter)
+  }
+
+  /// A presented item is somewhere else: so are its watch and its lease.
+  private func relocate(_ presenter: Int, to path: PathKey) {
+    guard var item = presenters[presenter]?.item, item.item.path != path else { return }
+    // A document of its own keeps the path by which the app knows it.
+    if item.item.path == item.mapping.outside { item.mapping.outside = path }
+    item.item.path = path
+    presenters[presenter]?.item = item
+    files.moved(presenter, to: path)
+    leased.moved(presenter, to: path)
+  }
+
+  /// Presenters of the mover's own purpose are not told of its move, and follow it all the same.
+  private func followMoves() {
+    for id in presenters.keys {
+      if let path = arbiter.presenters[id]?.item.path { relocate(id, to: path) }
     }
-    send(notice.message { item.mapping.client($0) }, to: presenter)
   }
 
   private func send(_ message: CoordinationInterface.Message, to presenter: Int) {

@@ -84,6 +84,8 @@ final class LeasedDocuments: LoopMember {
       } else {
         if let document = entry.document { leases.release(document.identity) }
         entries[path] = nil
+        // No lease will tell of the last opener.
+        onHeld(path)
       }
     }
   }
@@ -131,7 +133,7 @@ final class LeasedDocuments: LoopMember {
 
   /// An opener that waits may go on.
   func letGo(_ path: PathKey) {
-    guard let document = entries[path]?.document else { return }
+    guard let document = entries[path]?.document else { return onHeld(path) }
     guard leases.isAwaitedByWriter(document.identity) else { return release(document, path) }
     guard keeping.insert(path).inserted else { return }
     onOverwrite(document, path) {
@@ -157,6 +159,7 @@ final class LeasedDocuments: LoopMember {
       let document = try? FoundDocument(place), document.kind == .file
     else {
       entries[path]?.reason = "there is no regular file"
+      onHeld(path)
       return
     }
     if let former = entry.document, former.identity != document.identity { leases.release(former.identity) }

@@ -36,6 +36,10 @@ final class PresentedFiles: LoopMember {
   private var folders: [Int32: PathKey] = [:]
   private var pending: [ChangeWatcher.Event] = []
   private var due: Int64?
+  /// Entries whose folder could not be watched, and when that is tried again, in nanoseconds of CLOCK_MONOTONIC.
+  private var unwatched: Set<Int> = []
+  private var again: Int64?
+  private static let pause: Int64 = 1_000_000_000
   private(set) var namesLeft = PresentedFiles.mostNamesAtOnce
 
   /// Told what has happened, in order.
@@ -55,6 +59,7 @@ final class PresentedFiles: LoopMember {
 
   func remove(_ id: Int) {
     guard let entry = entries.removeValue(forKey: id) else { return }
+    unwatched.remove(id)
     leave(entry.watches)
   }
 
@@ -72,7 +77,10 @@ final class PresentedFiles: LoopMember {
   private func watch(_ id: Int) {
     guard let entry = entries[id] else { return }
     let isFolder = (try? entry.file?.status().kind) == .directory
-    if let parent = entry.path.text.parentPath { watch(PathKey(parent), for: id) }
+    if let parent = entry.path.text.parentPath, watch(PathKey(parent), for: id) == nil {
+      unwatched.insert(id)
+      again = again ?? clock.monotonic + Self.pause
+    }
     if isFolder { watchTree(entry.path, for: id) }
   }
 
@@ -208,7 +216,7 @@ final class PresentedFiles: LoopMember {
     if let watcher, due == nil { entries.append(PollEntry(watcher.descriptor, .read)) }
   }
 
-  func nextDue(now: Int64) -> Int64? { due }
+  func nextDue(now: Int64) -> Int64? { [due, again].compactMap(\.self).min() }
 
   func handle(_ entries: ArraySlice<PollEntry>, now: Int64) {
     guard entries.contains(where: \.hasHappened), due == nil else { return }
@@ -217,5 +225,19 @@ final class PresentedFiles: LoopMember {
 
   func finishTurn(now: Int64) {
     if let due, due <= now { drain() }
+    if let again, again <= now { watchAgain() }
+  }
+
+  /// The kernel may have room by now, or the folder be there.
+  private func watchAgain() {
+    again = nil
+    let missing = unwatched
+    unwatched = []
+    namesLeft = Self.mostNamesAtOnce
+    for id in missing {
+      watch(id)
+      // Nobody has seen what happened meanwhile.
+      if !unwatched.contains(id), let path = entries[id]?.path { onEvent(.changed(path, .content)) }
+    }
   }
 }
