@@ -45,6 +45,16 @@ final class FolderMonitor: LoopMember {
   private var pending: Set<String> = []
   /// Since when there are some, in nanoseconds of CLOCK_MONOTONIC; `nil`: there are none.
   private(set) var pendingSince: Int64?
+  /// Those whose folder was not to be found, or not to be watched, and when that is tried again, in nanoseconds of CLOCK_MONOTONIC. The
+  /// host may have been saving just then, and the kernel have room for a watch by then.
+  private var unwatched: Set<String> = []
+  private var again: Int64?
+  /// Nanoseconds until then: longer each time that some are left.
+  private var pause = FolderMonitor.shortestPause
+  private static let shortestPause: Int64 = 1_000_000_000
+  private static let longestPause: Int64 = 60_000_000_000
+  /// Of those, at one time.
+  private static let mostAgain = 64
 
   private let host: BrokerHost
   private var pace = Pace()
@@ -61,7 +71,10 @@ final class FolderMonitor: LoopMember {
     if let watcher, !pace.rests(now: now) { entries.append(PollEntry(watcher.descriptor, .read)) }
   }
 
-  func nextDue(now: Int64) -> Int64? { pace.nextDue(now: now) }
+  func nextDue(now: Int64) -> Int64? {
+    guard let again else { return pace.nextDue(now: now) }
+    return min(again, pace.nextDue(now: now) ?? again)
+  }
 
   func handle(_ entries: ArraySlice<PollEntry>, now: Int64) {
     guard entries.contains(where: \.hasHappened) else { return }
@@ -69,7 +82,16 @@ final class FolderMonitor: LoopMember {
     for grant in changed() { onChange(grant) }
   }
 
-  func finishTurn(now: Int64) { leaveFolders(now: now) }
+  func finishTurn(now: Int64) {
+    leaveFolders(now: now)
+    guard let due = again, due <= now else { return }
+    again = nil
+    pause = min(Self.longestPause, pause * 2)
+    let missing = unwatched.prefix(Self.mostAgain)
+    unwatched.subtract(missing)
+    for grant in missing where settle(grant) { onChange(grant) }
+    if unwatched.isEmpty { pause = Self.shortestPause } else { again = again ?? now + pause }
+  }
 
   // MARK: The watches
 
@@ -91,6 +113,7 @@ final class FolderMonitor: LoopMember {
     guard entry.uses == 1 else { return }
     active[grant] = nil
     pending.remove(grant)
+    unwatched.remove(grant)
     if pending.isEmpty { pendingSince = nil }
     if let aside = entry.aside { leave(aside) }
     guard let number = entry.watch, watches[number] != nil else { return }
@@ -153,11 +176,21 @@ final class FolderMonitor: LoopMember {
     }
     // The host may have saved between the start and now: then no path leads to the document, and its place is the last one.
     let last = entry.isGone ? DocumentPlace(lastOf: document, recorded: entry.recorded) : nil
-    guard let place = DocumentPlace(of: document) ?? last else { return false }
+    guard let place = DocumentPlace(of: document) ?? last else {
+      tryAgain(grant)
+      return false
+    }
     let watch = watch(place.folder)
+    if watch == nil { tryAgain(grant) }
     take(place, for: grant)
+    if let old = entry.watch { leave(old) }
     active[grant]?.watch = watch
     return active[grant]?.isGone ?? false
+  }
+
+  private func tryAgain(_ grant: String) {
+    unwatched.insert(grant)
+    again = again ?? host.clock.monotonic + pause
   }
 
   private func watch(_ folder: Descriptor) -> Int32? {
