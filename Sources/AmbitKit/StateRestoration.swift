@@ -60,19 +60,19 @@ public final class StateRestoration {
     let archiver = StateCoder()
     guard delegate.application(shouldSaveSecureApplicationState: archiver) else { return try forget() }
     delegate.encodeRestorableState(with: archiver)
-    let archive = try archiver.data()
-    guard archive.count <= Self.longest else {
-      throw CocoaError.make(.fileWriteUnknown, .EFBIG, fileURL, "The state has more than \(Self.longest) bytes.")
-    }
-    try write(delegate.openDocuments.prefix(Self.mostDocuments).compactMap(Self.bookmark), archive)
+    try write(delegate.openDocuments.prefix(Self.mostDocuments).compactMap(Self.bookmark), try archiver.data())
   }
 
   private func write(_ bookmarks: [Data], _ archive: Data? = nil) throws {
+    let state = try PropertyListEncoder.binary.encode(SavedState(bookmarks: bookmarks, archive: archive))
+    // The next launch reads no more.
+    guard state.count <= Self.longest else {
+      throw CocoaError.make(.fileWriteUnknown, .EFBIG, fileURL, "The state has more than \(Self.longest) bytes.")
+    }
     let folder = fileURL.deletingLastPathComponent()
     try FileManager.default.createDirectory(
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    try PropertyListEncoder.binary.encode(SavedState(bookmarks: bookmarks, archive: archive)).write(
-      to: fileURL, options: .atomic)
+    try state.write(to: fileURL, options: .atomic)
   }
 
   private func forget() throws {

@@ -75,8 +75,17 @@ internal import Wire
   /// - Throws: `CocoaError`: `featureUnsupported` when no user can be asked; other errors of the picker are told to the delegate.
   public func run() throws {
     isDismissed = false
-    while try present(), !isDismissed {}
+    var failures = 0
+    while try present(), !isDismissed {
+      failures = failure == nil ? 0 : failures + 1
+      // A browser that cannot be shown is not asked for without end.
+      if failures >= Self.mostFailures, let failure { throw failure }
+    }
   }
+
+  private static let mostFailures = 3
+  /// The error of the last time that it was shown, of which the delegate has been told.
+  private var failure: (any Error)?
 
   /// Ends ``run()``: the browser is not shown again. For a delegate, or the handler of an action.
   ///
@@ -122,6 +131,7 @@ internal import Wire
     picker.isReadOnly = isReadOnly
     picker.directoryURL = start
     start = nil
+    failure = nil
     let maker = allowsDocumentCreation ? delegate as? any UIDocumentBrowserCreationDelegate : nil
     do {
       let reply = try picker.browse(message(creates: maker != nil))
@@ -139,6 +149,7 @@ internal import Wire
     } catch let error as CocoaError where error.code == .featureUnsupported {
       throw error
     } catch {
+      failure = error
       delegate?.documentBrowser(self, didFailWithError: error)
       return true
     }
