@@ -222,6 +222,28 @@ import Wire
     #expect(try scene.world.events(.coordinationEnded).contains { $0.detail["coordination"] == "\(access)" })
   }
 
+  @Test func `an item that moves out of sight while an access waits has its own path, and no folder's`() async throws {
+    let scene = try await Scene()
+    let (client, access) = try scene.hold(scene.intent(scene.home, "write", ["forMoving"]), by: scene.app)
+    let waiting = try scene.app.connect()
+    guard
+      case .object(let call) = scene.access(
+        [scene.intent(scene.home, "write", ["forDeleting"])], ["purpose": "another"])
+    else { throw HarnessError("no object") }
+    try waiting.send(CoordinationInterface.access, call)
+    // The broker has read that one when it has answered this.
+    _ = try scene.app.status()
+    let moved: JSONValue = ["access": JSONValue(access), "from": .string(scene.home), "to": .string(scene.path)]
+    #expect(scene.error("Moved", moved, on: client) == "")
+    #expect(scene.error("Done", ["access": JSONValue(access)], on: client) == "")
+    let answer = try #require(try waiting.receive(wait: true))
+    let reply = try CoordinationInterface.AccessReply(json: answer.parameters)
+    // Never the container, which an accessor would remove then.
+    #expect(reply.paths == [scene.home])
+    #expect(scene.error("Done", ["access": JSONValue(reply.access)], on: waiting) == "")
+    try await scene.end()
+  }
+
   @Test func `moves of items that are not written in the access`() async throws {
     let scene = try await Scene()
     let (client, access) = try scene.hold(scene.intent(scene.home, "write"), by: scene.app)

@@ -45,7 +45,8 @@ extension CoordinationService {
       patience: Self.patience(request.patience, rules), silence: rules?.passesSilent == true ? .proceed : .refuse)
     let id = takeID()
     let access = Access(
-      connection: connection, instance: instance, party: party, request: asking, items: named, wait: Wait(), room: room,
+      connection: connection, instance: instance, party: party, request: asking, items: named,
+      paths: intents.map(\.item.path), wait: Wait(), room: room,
       arrived: clock.monotonic, arbitration: Self.arbitration(asking, arrived: clock.monotonic))
     accesses[id] = access
     apply(.request(id, asking))

@@ -42,7 +42,8 @@ extension CoordinationService {
       patience: [patience, leased.longestWait].compactMap(\.self).min(), silence: .proceed)
     accesses[id] = Access(
       connection: nil, instance: nil, party: party, request: request,
-      items: [NamedItem(item: Item(path.text), mapping: .host)], wait: Wait(), arrived: clock.monotonic,
+      items: [NamedItem(item: Item(path.text), mapping: .host)], paths: request.intents.map(\.item.path), wait: Wait(),
+      arrived: clock.monotonic,
       arbitration: Self.arbitration(request, arrived: clock.monotonic))
     apply(.request(id, request))
   }
@@ -50,16 +51,14 @@ extension CoordinationService {
   /// No program that has written has it open any more.
   func closed(_ path: PathKey) {
     for (id, access) in accesses where access.connection == nil && access.isGranted {
-      // Where they are by now: a program keeps a document open that is moved.
-      let places = arbiter.entries[id]?.request.intents.map(\.item.path) ?? access.items.map(\.item.path)
-      if places.contains(path) { apply(.done(id)) }
+      // A program keeps a document open that is moved.
+      if access.paths.contains(path) { apply(.done(id)) }
     }
   }
 
   /// Keeps the leases out of an accessor's way, and has an opener go on whose turn has come.
   func leases(_ id: Int, of access: Access, begin: Bool) {
-    for intent in access.request.intents {
-      let path = intent.item.path
+    for (intent, path) in zip(access.request.intents, access.paths) {
       guard access.connection != nil else {
         if begin {
           leased.letGo(path)

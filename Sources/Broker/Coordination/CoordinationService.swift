@@ -52,6 +52,8 @@ final class CoordinationService: LoopMember {
     let party: Party
     let request: Coordination.Request
     let items: [NamedItem]
+    /// Where its items are by now.
+    var paths: [PathKey]
     let wait: Wait<Outcome>
     /// Bytes that its paths take.
     var room = 0
@@ -168,7 +170,7 @@ final class CoordinationService: LoopMember {
     case .grant(let id, let paths): grant(id, paths)
     case .refuse(let id, let refusal):
       guard let access = accesses.removeValue(forKey: id) else { return }
-      if access.connection == nil { for item in access.items { leased.letGo(item.item.path) } }
+      if access.connection == nil { for path in access.paths { leased.letGo(path) } }
       trail.refused(
         id, access, refusal, rule: refusal.rule, reason: reason(refusal), waited: clock.monotonic - access.arrived)
       access.wait.finish(.refused(refusal))
@@ -215,8 +217,16 @@ final class CoordinationService: LoopMember {
     leased.moved(presenter, to: path)
   }
 
-  /// Presenters of the mover's own purpose are not told of its move, and follow it all the same.
+  /// Accesses keep the leases away where their items are by now. Presenters of the mover's own purpose are not told of its move, and
+  /// follow it all the same.
   private func followMoves() {
+    for (id, access) in accesses {
+      guard let paths = arbiter.entries[id]?.request.intents.map(\.item.path), paths != access.paths else { continue }
+      accesses[id]?.paths = paths
+      guard access.isGranted, access.connection != nil else { continue }
+      for path in paths { leased.begin(path, isAnswer: false) }
+      for path in access.paths { leased.end(path) }
+    }
     for id in presenters.keys {
       if let path = arbiter.presenters[id]?.item.path { relocate(id, to: path) }
     }

@@ -12,8 +12,6 @@ final class LeasedDocuments: LoopMember {
     var document: FoundDocument?
     /// Presenters, and whether each has unsaved changes.
     var presenters: [Int: Bool] = [:]
-    /// Coordinated accesses that are under way.
-    var accesses = 0
     /// When a lease is tried again, in nanoseconds of CLOCK_MONOTONIC; `nil`: it is held, or not to be had.
     var retry: Int64?
     var pause: Int64 = 20_000_000
@@ -27,6 +25,8 @@ final class LeasedDocuments: LoopMember {
   private let leases: LeaseKeeper
   private let clock: any LoopClock
   private var entries: [PathKey: Entry] = [:]
+  /// Coordinated accesses that are under way, also of files that nobody presents yet.
+  private var accesses: [PathKey: Int] = [:]
 
   /// Told the path of a file that another program opens, and whether it writes.
   var onOpen: (PathKey, Bool) -> Void = { _, _ in }
@@ -58,7 +58,7 @@ final class LeasedDocuments: LoopMember {
   func lease(on path: PathKey) -> (kind: LeaseKeeper.Kind?, reason: String?) {
     guard let entry = entries[path] else { return (nil, "it is not a document that was given to an app") }
     let kind = entry.document.flatMap { leases.kind(of: $0.identity) }
-    if entry.accesses > 0 { return (kind, "a coordinated access is under way") }
+    if accesses[path] != nil { return (kind, "a coordinated access is under way") }
     return (kind, entry.reason ?? (kind == nil ? LeaseKeeper.isOpen : nil))
   }
 
@@ -99,12 +99,12 @@ final class LeasedDocuments: LoopMember {
 
   /// Another file may be in its place.
   func changed(_ path: PathKey) {
-    guard let entry = entries[path], let document = entry.document,
-      (try? Descriptor.open(path.text, flags: .place, resolve: .noSymlinks)).flatMap({ try? FoundDocument($0) })?
-        .identity
-        != document.identity
-    else { return }
-    leases.release(document.identity)
+    guard let entry = entries[path] else { return }
+    if let document = entry.document {
+      let present = try? Descriptor.open(path.text, flags: .place, resolve: .noSymlinks)
+      guard present.flatMap({ try? FoundDocument($0) })?.identity != document.identity else { return }
+      leases.release(document.identity)
+    }
     hold(path)
   }
 
@@ -114,15 +114,15 @@ final class LeasedDocuments: LoopMember {
   ///
   /// - Parameter isAnswer: it saves for an opener that waits, who must not go on before.
   func begin(_ path: PathKey, isAnswer: Bool) {
-    guard let entry = entries[path], let document = entry.document else { return }
-    entries[path]?.accesses += 1
+    accesses[path, default: 0] += 1
+    guard let document = entries[path]?.document else { return }
     if isAnswer, leases.isBreaking(document.identity) { return }
     leases.release(document.identity)
   }
 
   func end(_ path: PathKey) {
-    guard let entry = entries[path], entry.accesses > 0 else { return }
-    entries[path]?.accesses -= 1
+    guard let count = accesses[path] else { return }
+    accesses[path] = count > 1 ? count - 1 : nil
     hold(path)
   }
 
@@ -153,7 +153,7 @@ final class LeasedDocuments: LoopMember {
   // MARK: Holding
 
   private func hold(_ path: PathKey) {
-    guard let entry = entries[path], entry.accesses == 0 else { return }
+    guard let entry = entries[path], accesses[path] == nil else { return }
     let kind: LeaseKeeper.Kind = entry.presenters.values.contains(true) ? .write : .read
     guard let place = try? Descriptor.open(path.text, flags: .place, resolve: .noSymlinks),
       let document = try? FoundDocument(place), document.kind == .file
