@@ -16,6 +16,8 @@ package final class Jobs: LoopMember {
         return state.isWanted
       }
     }
+    /// The thread begins to wait for the disk, of which nothing can be told meanwhile: two minutes count as progress.
+    package func waitForDisk() { state.withLock { $0.last = Clock.monotonic() + 120_000_000_000 } }
     fileprivate var last: Int64 { state.withLock { $0.last } }
     fileprivate func giveUp() { state.withLock { $0.isWanted = false } }
   }

@@ -21,7 +21,7 @@ import Testing
   private static func recover(_ document: String, from recovery: String) throws {
     let folder = try Descriptor.open(recovery, flags: [.read, .directory])
     for kept in try KeptContent.all(in: folder) {
-      guard let record = kept.record else { continue }
+      guard let record = try kept.readRecord() else { continue }
       let there = RecoveryRecord(
         identity: try FileIdentity(of: Descriptor.open(document, flags: .readWrite)), path: document, old: record.old,
         new: record.new)

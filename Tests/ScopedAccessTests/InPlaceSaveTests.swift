@@ -84,6 +84,17 @@ import Testing
     #expect(try stage.text() == "whole")
   }
 
+  @Test func `no earlier content comes back over a later save that was written whole`() throws {
+    try stage.begin("half")
+    // Its broker was killed before it could remove either record.
+    _ = try stage.save("whole")
+    let file = try stage.open()
+    try file.writeAll(Array("whole".utf8))
+    try file.cut(at: 5)
+    #expect(try stage.settle().count == 1)
+    #expect(try stage.text() == "whole" && stage.left().isEmpty)
+  }
+
   @Test func `a disk that takes no more has the old content put back`() async throws {
     let (path, recovery) = (stage.path, stage.recovery)
     await #expect(processExitsWith: .success) { [path = path as String, recovery = recovery as String] in

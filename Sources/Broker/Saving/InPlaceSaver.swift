@@ -101,7 +101,7 @@ final class InPlaceSaver {
     _ end: @escaping (Outcome) -> Void
   ) {
     run(grant, instance) { heartbeat throws(InPlaceSave.Failure) in
-      try save.carryOut(while: heartbeat.beat)
+      try save.carryOut(while: heartbeat.beat, beforeDisk: heartbeat.waitForDisk)
     } then: { result in
       switch result {
       case .success:

@@ -81,8 +81,10 @@ package struct InPlaceSave: Sendable {
 
   /// Writes the new content, and waits until it is on the disk. Once; from any thread but the loop's.
   ///
-  /// - Parameter isWanted: as above.
-  package func carryOut(while isWanted: () -> Bool = { true }) throws(Failure) {
+  /// - Parameters:
+  ///   - isWanted: as above.
+  ///   - beforeDisk: called before the new content's way to the disk is waited for, which may take long.
+  package func carryOut(while isWanted: () -> Bool = { true }, beforeDisk: () -> Void = {}) throws(Failure) {
     do throws(KernelError) {
       // What lies in a full disk's way is found before the first byte.
       try file.reserve(record.new.size)
@@ -95,6 +97,8 @@ package struct InPlaceSave: Sendable {
         FaultPoint.contentWriting.pass()
         if FaultPoint.contentWriting.fails { throw KernelError("write", record.path, errno: .ioError) }
         return isWanted()
+      } beforeDisk: {
+        beforeDisk()
       }
     } catch {
       do throws(KernelError) { try restore() } catch let second { throw .damaged(error, restoring: second) }
@@ -102,11 +106,11 @@ package struct InPlaceSave: Sendable {
       throw .restored(error)
     }
     FaultPoint.contentWritten.pass()
-    kept.remove()
-    // Of an earlier save that could not be undone either: its old content must not come back.
-    for other in (try? KeptContent.all(in: kept.folder)) ?? [] where other.record?.identity == record.identity {
-      other.remove()
+    // Of an earlier save that could not be undone either: its old content must not come back. This save's own goes last.
+    for other in (try? KeptContent.all(in: kept.folder)) ?? [] where other.id != kept.id {
+      if let found = try? other.readRecord(), found.identity == record.identity { other.remove() }
     }
+    kept.remove()
   }
 
   private func restore() throws(KernelError) {
@@ -118,12 +122,14 @@ package struct InPlaceSave: Sendable {
   }
 
   static func write(
-    _ content: Descriptor, over file: Descriptor, _ size: UInt64, while isWanted: () throws(KernelError) -> Bool
+    _ content: Descriptor, over file: Descriptor, _ size: UInt64, while isWanted: () throws(KernelError) -> Bool,
+    beforeDisk: () -> Void = {}
   ) throws(KernelError) {
     let written = try content.copyContent(over: file, size: size, while: isWanted)
     // Also of an empty content.
     if written == 0, try !isWanted() { throw KernelError("copy_file_range", errno: .canceled) }
     try file.cut(at: written)
+    beforeDisk()
     try file.synchronizeFully()
   }
 }

@@ -25,21 +25,41 @@ package enum InterruptedSaves {
   ///   - finder: knows where a document is now.
   /// - Returns: those of documents that may have been written to.
   package static func settle(in folder: Descriptor, finder: DocumentFinder) throws(KernelError) -> [Outcome] {
-    try KeptContent.all(in: folder).compactMap { kept in
-      guard let record = kept.record else {
-        kept.remove()
-        return nil
+    var saves: [Save] = []
+    for kept in try KeptContent.all(in: folder) {
+      do throws(KernelError) {
+        if let record = try kept.readRecord() { saves.append(Save(kept: kept, record: record)) } else { kept.remove() }
+      } catch {
+        // It may be of a torn document: it stays for the next start.
+        continue
       }
+    }
+    return withoutOvertaken(saves, finder).map { save in
+      let record = save.record
       do throws(KernelError) {
         return Outcome(
-          identity: record.identity, path: record.path, result: try settle(record, kept, finder: finder))
+          identity: record.identity, path: record.path, result: try settle(record, save.kept, finder: finder))
       } catch { return Outcome(identity: record.identity, path: record.path, result: .failed(error)) }
     }
   }
 
-  private static func settle(
-    _ record: RecoveryRecord, _ kept: KeptContent, finder: DocumentFinder
-  ) throws(KernelError) -> Outcome.Result {
+  private struct Save {
+    let kept: KeptContent
+    let record: RecoveryRecord
+  }
+
+  /// Leaves out the saves of documents that another one has written whole: their old contents must not come back.
+  private static func withoutOvertaken(_ saves: [Save], _ finder: DocumentFinder) -> [Save] {
+    Dictionary(grouping: saves, by: \.record.identity).values.flatMap { group -> [Save] in
+      guard group.count > 1, let file = try? opened(group[0].record, finder),
+        let whole = group.firstIndex(where: { (try? $0.record.new.isContent(of: file)) == true })
+      else { return group }
+      for (index, other) in group.enumerated() where index != whole { other.kept.remove() }
+      return [group[whole]]
+    }
+  }
+
+  private static func opened(_ record: RecoveryRecord, _ finder: DocumentFinder) throws(KernelError) -> Descriptor {
     guard let document = finder.find(record.identity, lastSeenAt: record.path, pinned: nil)?.document else {
       throw KernelError("open", record.path, errno: .noSuchFileOrDirectory)
     }
@@ -48,6 +68,13 @@ package enum InterruptedSaves {
     guard try FileIdentity(of: file) == record.identity else {
       throw KernelError("open", record.path, errno: .staleNFSFileHandle)
     }
+    return file
+  }
+
+  private static func settle(
+    _ record: RecoveryRecord, _ kept: KeptContent, finder: DocumentFinder
+  ) throws(KernelError) -> Outcome.Result {
+    let file = try opened(record, finder)
     if try record.new.isContent(of: file) {
       // It may not have come to the disk.
       try file.synchronizeFully()

@@ -62,7 +62,7 @@ struct RecoveryRecord: Equatable {
 /// been written to the document yet.
 struct KeptContent {
   let folder: Descriptor
-  private let id: String
+  let id: String
 
   init(in folder: Descriptor, _ id: String) { (self.folder, self.id) = (folder, id) }
 
@@ -100,12 +100,17 @@ struct KeptContent {
     try Descriptor.open(id + Self.content, below: folder, flags: [.read, .noFollow])
   }
 
-  /// `nil` if it is not whole, or not there.
-  var record: RecoveryRecord? {
-    guard let file = try? Descriptor.open(id + Self.record, below: folder, flags: [.read, .noFollow]),
-      let bytes = try? file.readAll(limit: Self.mostBytes)
-    else { return nil }
-    return RecoveryRecord(bytes: bytes)
+  /// - Returns: `nil` if the record is not whole, or not there.
+  /// - Throws: where it cannot be read now.
+  func readRecord() throws(KernelError) -> RecoveryRecord? {
+    let file: Descriptor
+    do throws(KernelError) {
+      file = try Descriptor.open(id + Self.record, below: folder, flags: [.read, .noFollow])
+    } catch {
+      if error.errno == .noSuchFileOrDirectory { return nil }
+      throw error
+    }
+    return RecoveryRecord(bytes: try file.readAll(limit: Self.mostBytes))
   }
 
   /// Keeps a content that is about to be replaced by the old one: `ID.found`.
