@@ -142,6 +142,7 @@ final class ProvidedContents {
   /// - Throws: `ProviderFault`, the provider's error.
   func bring(_ path: String) async throws {
     guard path.path(within: files.root) != nil else { return }
+    var tries = 0
     while let (provider, file) = try files.known(path), try !isHere(file, provider) {
       if bringing[path] != nil {
         let wait = Wait<Result<Void, ProviderFault>>()
@@ -156,7 +157,14 @@ final class ProvidedContents {
       defer { transfers.end(path) }
       do {
         transferred(path, 0, file.item.size)
-        guard try await fetch(file, provider, { self.transferred(path, $0, $1) }) else { continue }
+        guard try await fetch(file, provider, { self.transferred(path, $0, $1) }) else {
+          tries += 1
+          guard tries < Self.mostTries else {
+            throw ProviderFault(
+              description: "\(provider.name) changes “\(file.item.filename)” again and again while its content comes")
+          }
+          continue
+        }
         files.note("brought", file, provider)
         onContent(path)
       } catch let error where !(error is CancellationError) {
@@ -178,8 +186,11 @@ final class ProvidedContents {
     BrokerLoop.begin(Cancellation()) { _ = try? await self.extensions.ask(provider, .stop, file.item.identifier) }
   }
 
-  /// Whether a content is here: by the table, unless the file says something else. A content comes also when nobody waits for it any
-  /// more, or just before a broker is killed; and one that was being taken away then has no mode. One that can be read is whole.
+  /// Versions of a content that are fetched one after the other for one reader.
+  private static let mostTries = 4
+
+  /// Whether a content is here. The table says so, unless the file says something else: a broker may be killed between the two, and a
+  /// content also comes for a reader that has left. A content that can be read is whole. One that was being evicted has no mode.
   private func isHere(_ file: ProvidedFile, _ provider: EnabledProvider) throws -> Bool {
     guard !file.item.isFolder, let place = try? files.folder(of: provider).place(file.path),
       let status = try? place.status(), status.kind == .regular
@@ -193,7 +204,7 @@ final class ProvidedContents {
       guard !file.isChanged else { return true }
       present.isHere = false
     } else {
-      // Somebody may have given a placeholder a mode, which is no content: parts of it have no room on the disk.
+      // A user can give a placeholder a mode. It has no content all the same: parts of it take no room on the disk.
       let (gap, isFar) = content.modified.subtractingReportingOverflow(file.item.modified)
       let isUnchanged = content.size == file.item.size && !isFar && gap.magnitude < 2_000_000_000
       let room = place.room
