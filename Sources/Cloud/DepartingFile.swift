@@ -1,8 +1,8 @@
 internal import Kernel
 internal import Paths
 
-/// The name, in the device's own folder, of a document on its way out. It says which file with which content that may be: what a program
-/// has written at the last moment is found also by a device that starts again.
+/// The name of a document on its way out, in the device's own folder. The name holds the document's identity and content. A device that
+/// starts again compares them with the file, and finds a program's last write.
 struct DepartingFile {
   /// Of the document: its identity, and the part of its stamp that writing changes.
   let id: String

@@ -396,7 +396,7 @@ final class PresenterLink: @unchecked Sendable {
   private func answer(_ number: Int, _ access: Int, reacquirer: (@Sendable () -> Void)?) {
     if let reacquirer { state.withLock { $0.reacquirers[access, default: []].append(reacquirer) } }
     if answer(number, nil) { return }
-    // The question was withdrawn, or went on without this answer: nobody will say that the access is over.
+    // The question was withdrawn, or the access went on without this answer. No message will tell of its end.
     let blocks = state.withLock { $0.reacquirers.removeValue(forKey: access) } ?? []
     for block in blocks { block() }
   }

@@ -133,7 +133,7 @@ public typealias UIDocument = Document
   var answering: FileAccess.Context?
   /// Others that write now: editing is disabled until all have ended.
   var writers = 0
-  /// Reads of the content that take the place of what is in memory: editing is disabled until all have ended.
+  /// Reverts that are under way. Editing is disabled until all have ended.
   var reverts = 0
   /// Something has happened to the file during one of them.
   var looksAgain = false

@@ -39,7 +39,10 @@ final class PresentedFiles: LoopMember {
   /// Entries whose folder could not be watched, and when that is tried again, in nanoseconds of CLOCK_MONOTONIC.
   private var unwatched: Set<Int> = []
   private var again: Int64?
-  private static let pause: Int64 = 1_000_000_000
+  /// Nanoseconds until then: longer each time that some are left. An app can name folders that never come.
+  private var pause = PresentedFiles.shortestPause
+  private static let shortestPause: Int64 = 1_000_000_000
+  private static let longestPause: Int64 = 60_000_000_000
   private(set) var namesLeft = PresentedFiles.mostNamesAtOnce
 
   /// Told what has happened, in order.
@@ -79,7 +82,7 @@ final class PresentedFiles: LoopMember {
     let isFolder = (try? entry.file?.status().kind) == .directory
     if let parent = entry.path.text.parentPath, watch(PathKey(parent), for: id) == nil {
       unwatched.insert(id)
-      again = again ?? clock.monotonic + Self.pause
+      again = again ?? clock.monotonic + pause
     }
     if isFolder { watchTree(entry.path, for: id) }
   }
@@ -231,13 +234,15 @@ final class PresentedFiles: LoopMember {
   /// The kernel may have room by now, or the folder be there.
   private func watchAgain() {
     again = nil
+    pause = min(Self.longestPause, pause * 2)
     let missing = unwatched
     unwatched = []
     namesLeft = Self.mostNamesAtOnce
     for id in missing {
       watch(id)
-      // Nobody has seen what happened meanwhile.
+      // Changes until now were missed.
       if !unwatched.contains(id), let path = entries[id]?.path { onEvent(.changed(path, .content)) }
     }
+    if unwatched.isEmpty { pause = Self.shortestPause }
   }
 }

@@ -45,9 +45,9 @@ final class FolderMonitor: LoopMember {
   private var pending: Set<String> = []
   /// Since when there are some, in nanoseconds of CLOCK_MONOTONIC; `nil`: there are none.
   private(set) var pendingSince: Int64?
-  /// Those whose folder was not to be found, or not to be watched, and when that is tried again, in nanoseconds of CLOCK_MONOTONIC. The
-  /// host may have been saving just then, and the kernel have room for a watch by then.
+  /// Grants whose folder was not found, or could not be watched: the host was saving just then, or the kernel had no room.
   private var unwatched: Set<String> = []
+  /// The time of the next try, in nanoseconds of CLOCK_MONOTONIC.
   private var again: Int64?
   /// Nanoseconds until then: longer each time that some are left.
   private var pause = FolderMonitor.shortestPause

@@ -21,7 +21,8 @@ package final class VersionStore {
   package let rules: VersionRules
   /// Of any document; `nil`: the table may have changed since.
   private let areThereConflicts = Mutex<Bool?>(nil)
-  /// Files whose place another one has taken since this store was opened: a content that is still being copied then is the new one's.
+  /// Documents that were replaced since this store was opened, and their successors. A version that is added late belongs to the
+  /// successor.
   private let successors = Mutex<[FileIdentity: FileIdentity]>([:])
   private static let mostSuccessors = 4096
 
