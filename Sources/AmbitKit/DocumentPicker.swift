@@ -155,6 +155,11 @@ open class DocumentPicker: UIViewController {
       throw CocoaError.notInThisVersion("a choice between folders and files in one picker")
     }
     let isAny = contentTypes.contains { $0.pickedExtensions == nil }
+    guard isAny || isFolder || contentTypes.isEmpty || !extensions.isEmpty else {
+      let names = contentTypes.map(\.identifier).joined(separator: ", ")
+      throw CocoaError.make(
+        .featureUnsupported, .EINVAL, nil, "No file can be chosen: \(names) have no filename extension.")
+    }
     return PickerInterface.PickCall(
       mode: documentPickerMode == .import ? .import : .open, multiple: allowsMultipleSelection,
       kind: isFolder ? .folder : .file,

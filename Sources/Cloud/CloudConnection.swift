@@ -73,6 +73,10 @@ final class CloudConnection {
     let call = CloudInterface.ChangesCall(since: since, limit: 1000, deletionsSince: deletionsSince)
     let reply: CloudInterface.ChangesReply = try decoded(self.call(CloudInterface.changes, call.json))
     guard let page = CloudPage(reply) else { throw .lost("the cloud's answer has an item out of bounds") }
+    // Otherwise it would be asked without a pause and without end.
+    guard !page.more || (page.next > since && !page.items.isEmpty) else {
+      throw .lost("the cloud has more to tell, and goes on telling nothing")
+    }
     known?.note(page.revision)
     return page
   }

@@ -42,6 +42,14 @@ package final class CloudDevice {
   /// The time of the next look at a folder that could not be read.
   private var lookAgain: Int64?
   private static let lookPause: Int64 = 2_000_000_000
+  /// The time of the next look at a folder that is moving.
+  private static let movingPause: Int64 = 200_000_000
+  /// The time of the next look at a folder that cannot be watched.
+  private var nextPoll: Int64?
+  private static let pollPause: Int64 = 5_000_000_000
+  /// Sentences that people were told, each once.
+  private var troubles: Set<String> = []
+  private static let mostTroubles = 1000
   /// The reason why the device cannot go on.
   private var failure: (any Error)?
 
@@ -98,10 +106,12 @@ package final class CloudDevice {
       }
       wasIdle = isIdle
       if isIdle, once { return }
-      let due = min(engine.nextDue ?? Int64.max, burst.due ?? Int64.max, lookAgain ?? Int64.max)
+      let looks = [burst.due, lookAgain, nextPoll].compactMap(\.self).min() ?? Int64.max
+      let due = min(engine.nextDue ?? Int64.max, looks)
       take(
         inbox.next(within: min(max(0, due.subtractingReportingOverflow(Clock.monotonic()).partialValue), 500_000_000)))
-      if let due = [burst.due, lookAgain].compactMap(\.self).min(), due <= Clock.monotonic() { scan() }
+      let look = [burst.due, lookAgain, nextPoll].compactMap(\.self).min() ?? Int64.max
+      if look <= Clock.monotonic() { scan() }
       if let due = engine.nextDue, due <= Clock.monotonic() { take([.tick]) }
     }
     if let failure { throw failure }
@@ -120,6 +130,9 @@ package final class CloudDevice {
         failure = StateError(
           "\(sentence). To go on with it, move \(folder.path)/\(DeviceFolder.ownName) away: all documents here are new to this "
             + "cloud then. None is removed, and those that it has too are there twice (“Letter 2.txt”).")
+      case .trouble(let sentence):
+        if troubles.count >= Self.mostTroubles { troubles = [] }
+        if troubles.insert(sentence).inserted { tell(.lost(sentence)) }
       case .failed(let sentence):
         if isConnected { tell(.lost(sentence)) }
         isConnected = false
@@ -158,7 +171,16 @@ package final class CloudDevice {
     do {
       let items = try folder.scan()
       lookAgain = nil
+      nextPoll = folder.isWatched ? nil : Clock.monotonic() + Self.pollPause
+      if !folder.isWatched {
+        inbox.put(.trouble("not all of the folder can be watched (fs.inotify); it is looked at every 5 seconds"))
+      }
+      // What came during the look is seen by the next one.
+      if folder.hasNews { inbox.put(.changed) }
       return [.scan(items)]
+    } catch is FolderInMotion {
+      lookAgain = Clock.monotonic() + Self.movingPause
+      return []
     } catch {
       if lookAgain == nil { tell(.lost("the folder cannot be read: \(error)")) }
       lookAgain = Clock.monotonic() + Self.lookPause
@@ -189,15 +211,22 @@ package final class CloudDevice {
           }
         }
       case .send(let request, let changes):
-        ask(request) { cloud throws(CloudConnection.Failure) in
-          .answers(request: request, try cloud.apply(changes))
+        ask(request) { [inbox] cloud throws(CloudConnection.Failure) in
+          let answers = try cloud.apply(changes)
+          if answers.contains(.overQuota) {
+            inbox.put(.trouble("the cloud has no room for some of the items; it is asked again from time to time"))
+          }
+          return .answers(request: request, answers)
         }
       case .upload(let request, let id, let stamp):
         uploads.append(
           (.init(request: request, inner: folder.lastPlace(id), stamp: stamp), DeviceFolder.size(stamp)))
       case .stage(let request, let item):
         guard item.kind == .document, let content = item.content else {
-          inputs.append(.staged(request: request, try folder.staging.stage([(item, nil)])[0]))
+          do { inputs.append(.staged(request: request, try folder.staging.stage([(item, nil)])[0])) } catch {
+            tell(.lost("“\(item.name)” cannot be made: \(error)"))
+            inputs.append(.transferFailed(request: request))
+          }
           continue
         }
         downloads.append(.init(request: request, item: item, content: content))
@@ -228,7 +257,11 @@ package final class CloudDevice {
     _ uploads: [(DeviceTransfers.Upload, size: Int64)], _ downloads: [DeviceTransfers.Download]
   ) {
     for part in DeviceTransfers.parts(of: uploads, size: { $0.size }) {
-      transfers.start { [inbox, files] cloud in inbox.put(.inputs(files.upload(part.map { $0.0 }, to: cloud))) }
+      transfers.start { [inbox, files] cloud in
+        let (results, troubles) = files.upload(part.map { $0.0 }, to: cloud)
+        for trouble in troubles { inbox.put(.trouble(trouble)) }
+        inbox.put(.inputs(results))
+      }
     }
     for part in DeviceTransfers.parts(of: downloads, size: { $0.item.size }) {
       transfers.start { [inbox, files] cloud in inbox.put(.inputs(files.download(part, from: cloud))) }
@@ -335,6 +368,8 @@ private final class Inbox: Sendable {
     case inputs([SyncInput])
     case changed
     case connected
+    /// Something that stands in the way of one item, as a sentence.
+    case trouble(String)
     case failed(String)
     case ended(String)
   }

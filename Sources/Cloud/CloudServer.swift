@@ -119,7 +119,7 @@ package final class CloudServer: LoopMember {
   /// Removes the socket of a cloud that was killed. Anything else is somebody's file.
   nonisolated static func makeRoom(_ name: String, in place: Descriptor) throws {
     guard let found = try? Descriptor.open(name, below: place, flags: .place).status() else { return }
-    guard found.kind == .other else { throw StateError("“\(name)” is there, and is no socket") }
+    guard found.isSocket else { throw StateError("“\(name)” is there, and is no socket") }
     try place.removeFile(name)
   }
 

@@ -5,6 +5,7 @@ internal import Folders
 internal import Foundation
 internal import GRDB
 internal import Kernel
+internal import Paths
 internal import SystemPackage
 
 /// A cloud's state on the disk: its items and receipts (`cloud.sqlite`), and contents by their SHA-256 (`contents/`).
@@ -37,6 +38,7 @@ final class CloudStore: Sendable {
     self.lock = lock
     database = try OwnDatabase(path: "\(folder)/cloud.sqlite", Self.kind)
     identity = try Self.identity(in: Descriptor.open(folder, flags: [.read, .directory]))
+    try removeRemains()
   }
 
   private static func identity(in folder: Descriptor) throws -> String {
@@ -47,6 +49,26 @@ final class CloudStore: Sendable {
     let made = UUID().uuidString.lowercased()
     try folder.makeFile("identity", Array(made.utf8))
     return made
+  }
+
+  /// Removes uploads that a server was killed in, and contents that no item and no receipt has had for a day.
+  private func removeRemains() throws {
+    let entries = try DirectoryReader.entries(of: contents, limit: Int.max)
+    let old = Clock.realtime() - 86_400_000_000_000
+    var left: [String] = []
+    for entry in entries where entry.kind == .regular || entry.kind == nil {
+      if entry.name.isHiddenName {
+        try? contents.removeFile(entry.name)
+      } else if entry.name.utf8.count == 64,
+        let status = try? Descriptor.open(entry.name, below: contents, flags: .place).status(), status.modified < old
+      {
+        left.append(entry.name)
+      }
+    }
+    guard !left.isEmpty else { return }
+    let ledger = try ledger()
+    let used = ledger.contents
+    for name in left where !used.contains(name) { try? contents.removeFile(name) }
   }
 
   // MARK: The ledger
@@ -82,6 +104,9 @@ final class CloudStore: Sendable {
           sql: "INSERT INTO receipt (key, answer) VALUES (?, ?)",
           arguments: [receipt.key, try JSONEncoder().encode(receipt.answer)])
       }
+      guard !receipts.isEmpty else { return }
+      try db.execute(
+        sql: "DELETE FROM receipt WHERE number <= (SELECT max(number) FROM receipt) - ?", arguments: [Self.receipts])
     }
   }
 
@@ -149,6 +174,17 @@ final class CloudStore: Sendable {
     guard name.utf8.count == 64, name.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) })
     else { return nil }
     return try? Descriptor.open(name, below: contents, flags: [.read, .noFollow])
+  }
+
+  /// - Returns: the name that a content has: its SHA-256 in hexadecimal.
+  static func name(of file: Descriptor) throws(KernelError) -> String {
+    var (hash, offset) = (SHA256(), UInt64(0))
+    while true {
+      let bytes = try file.bytes(at: offset, count: 1 << 20)
+      if bytes.isEmpty { return Hexadecimal.text(hash.finish()) }
+      hash.update(bytes)
+      offset += UInt64(bytes.count)
+    }
   }
 
   /// Copies the beginning of a file to the end of another one.

@@ -45,6 +45,18 @@ final class DeviceFolder {
   private var names: [String: Set<String>] = [:]
   let staging: DeviceStaging
 
+  /// All folders were watched at the last look.
+  private(set) var isWatched = true
+  /// Something has changed during the last look.
+  private(set) var hasNews = false
+  /// Something was moved during it.
+  private var hasMoved = false
+  /// Looks in a row during which something was moved.
+  private var motions = 0
+  private static let mostMotions = 50
+  /// At one time.
+  private static let mostLooks = 4
+
   static let ownName = ".ambit-cloud"
   /// Of a replaced document, until it goes.
   private static let formerPrefix = ".ambit-former-"
@@ -88,13 +100,45 @@ final class DeviceFolder {
 
   /// All files and folders, without hidden ones and names too long for the cloud.
   ///
-  /// - Throws: where a part of the folder cannot be read. An item that is missing here counts as deleted.
+  /// An item that was there at the last look and is missing counts as deleted. While items are moved, a look may miss one: its new folder
+  /// was read before, and its old one after. So where something is missing and something was moved meanwhile, the folder is looked at
+  /// again. Where it cannot be watched, two looks have to miss the same.
+  ///
+  /// - Throws: ``FolderInMotion``; another error where a part of the folder cannot be read.
   func scan() throws -> [LocalItem] {
+    var missed: Set<String>?
+    for _ in 0..<Self.mostLooks {
+      clearChanges()
+      let look = try look()
+      let missing = Set(places.keys.filter { look.places[$0] == nil })
+      let isAgain = missing == missed && !look.isTorn
+      let isSure = missing.isEmpty && !look.isTorn || isWatched && !hasMoved || !isWatched && isAgain
+      // A program that moves something all the time keeps the folder from the cloud for some time, and not for ever.
+      if isSure || isAgain && motions >= Self.mostMotions {
+        motions = 0
+        places = look.places
+        return look.items
+      }
+      missed = missing
+    }
+    motions += 1
+    throw FolderInMotion()
+  }
+
+  private struct Look {
     var items: [LocalItem] = []
+    /// By their identities.
     var places: [String: String] = [:]
+    /// Something went while it was looked at.
+    var isTorn = false
+  }
+
+  private func look() throws -> Look {
+    var look = Look()
+    (hasNews, hasMoved, isWatched) = (false, false, watcher != nil)
     var open = [(folder: root, id: LocalItem.root, path: "")]
     while let (folder, id, path) = open.popLast() {
-      if let watcher { _ = try? watcher.watch(folder) }
+      if let watcher, (try? watcher.watch(folder)) == nil { isWatched = false }
       let mount = try folder.status().mount ?? folder.mount
       let entries = try DirectoryReader.entries(of: folder, limit: Self.most + 1)
       guard entries.count <= Self.most else { throw StateError("\(self.path) has more than \(Self.most) items") }
@@ -102,25 +146,34 @@ final class DeviceFolder {
         // Left by a device that died.
         if entry.name.hasPrefix(Self.formerPrefix) { try? folder.removeFile(entry.name) }
         guard CloudInterface.Change.isName(entry.name) else { continue }
-        guard let place = try Self.open(entry.name, below: folder, .place) else { continue }
+        guard let place = try Self.open(entry.name, below: folder, .place) else {
+          look.isTorn = true
+          continue
+        }
         let status = try place.status()
         guard status.kind == .regular || status.kind == .directory, status.mount ?? place.mount == mount else {
           continue
         }
         let item = Self.item(entry.name, status, in: id)
         // A second name of one file is another document, once it is one.
-        guard places[item.id] == nil else { continue }
-        guard items.count < Self.most else { throw StateError("\(self.path) has more than \(Self.most) items") }
+        guard look.places[item.id] == nil else { continue }
+        guard look.items.count < Self.most else { throw StateError("\(self.path) has more than \(Self.most) items") }
         let inner = path.isEmpty ? entry.name : "\(path)/\(entry.name)"
-        places[item.id] = inner
-        items.append(item)
-        if item.kind == .folder, let inside = try Self.open(entry.name, below: folder, [.read, .directory, .noFollow]) {
+        look.places[item.id] = inner
+        look.items.append(item)
+        guard item.kind == .folder else { continue }
+        if let inside = try Self.open(entry.name, below: folder, [.read, .directory, .noFollow]) {
           open.append((inside, item.id, inner))
+        } else {
+          look.isTorn = true
         }
       }
     }
-    self.places = places
-    return items
+    while let events = watcher?.events(), !events.isEmpty {
+      hasNews = true
+      if events.contains(where: { [.movedAway, .movedHere, .lost].contains($0.kind) }) { hasMoved = true }
+    }
+    return look
   }
 
   /// - Returns: `nil`: it has gone, or something else has its name by now.
@@ -310,12 +363,32 @@ final class DeviceFolder {
       case .remove(let id, let stamp):
         let (intent, body) = try removing(id, stamp)
         return try access.write([intent], body)
-      case .keep(_, let id, _, let device):
+      case .keep(_, let id, let content, let device):
         let inner = try place(id)
-        try access.keepConflict(path.path(of: inner), device: device)
+        try keep(inner, content, device)
         return try item(at: inner, in: parent(of: inner))
       }
     }
+  }
+
+  /// Keeps the content of a document as a conflict version, which is made by the path: so the path has to lead to the document, and the
+  /// document to have the content, before and after.
+  private func keep(_ inner: String, _ content: String, _ device: String) throws {
+    func confirm() throws -> String {
+      let place = try Descriptor.open(inner, below: root, flags: .place, resolve: [.beneath, .noSymlinks])
+      let status = try place.status()
+      let named = try Descriptor.open(path.path(of: inner), flags: .place)
+      guard status.kind == .regular, try named.status().inode == status.inode, named.mount == place.mount else {
+        throw DeviceRefusal()
+      }
+      return Self.stamp(status)
+    }
+    let stamp = try confirm()
+    let file = try Descriptor.open(
+      inner, below: root, flags: [.read, .nonBlocking, .noFollow], resolve: [.beneath, .noSymlinks])
+    guard try CloudStore.name(of: file) == content else { throw DeviceRefusal() }
+    try access.keepConflict(path.path(of: inner), device: device)
+    guard try confirm() == stamp else { throw DeviceRefusal() }
   }
 
   /// The folder is not as the engine thought.
@@ -338,6 +411,9 @@ final class DeviceFolder {
 
   private func put(_ staged: String, _ parent: String, _ name: String) throws -> LocalItem {
     guard CloudInterface.Change.isName(name) else { throw DeviceRefusal() }
+    guard places.count < Self.most else {
+      throw StateError("\(path) has \(Self.most) items; “\(name)” has no room in it")
+    }
     let (temporary, place) = (try temporary(staged), try place(parent))
     let folder = try folder(place)
     let inner = place.isEmpty ? name : "\(place)/\(name)"
@@ -509,6 +585,9 @@ final class DeviceFolder {
     )
   }
 }
+
+/// The folder changes while it is looked at, so that it is not known which items it has.
+struct FolderInMotion: Error {}
 
 /// A condition of an act does not hold; nothing was changed.
 struct DeviceRefusal: Error {}

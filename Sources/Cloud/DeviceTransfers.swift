@@ -4,6 +4,7 @@ internal import Foundation
 internal import Kernel
 internal import Paths
 internal import Synchronization
+internal import SystemPackage
 
 /// Makes temporaries, from any thread.
 final class DeviceStaging: Sendable {
@@ -113,6 +114,18 @@ struct DeviceReader: Sendable {
   }
 }
 
+extension DeviceReader {
+  /// - Returns: why a document that has its stamp cannot be opened; `nil`: it can, or it has another stamp.
+  func trouble(_ inner: String, _ stamp: String) -> String? {
+    guard
+      let place = try? Descriptor.open(inner, below: root, flags: .place, resolve: [.beneath, .noSymlinks]),
+      let status = try? place.status(), DeviceFolder.stamp(status) == stamp
+    else { return nil }
+    do throws(KernelError) { _ = try place.reopened([.read, .nonBlocking]) } catch { return error.errno.description }
+    return nil
+  }
+}
+
 /// Uploads and downloads of one device, several contents in one message. From any thread.
 struct DeviceTransfers: Sendable {
   struct Upload: Sendable {
@@ -152,30 +165,44 @@ struct DeviceTransfers: Sendable {
     return parts
   }
 
-  func upload(_ uploads: [Upload], to cloud: CloudConnection) -> [SyncInput] {
+  /// - Returns: also, as sentences, the reasons why documents cannot be read or are too large.
+  func upload(_ uploads: [Upload], to cloud: CloudConnection) -> (results: [SyncInput], troubles: [String]) {
     var (known, results): ([(upload: Upload, inner: String)], [SyncInput]) = ([], [])
+    var troubles: [String] = []
     for one in uploads {
       // The cloud takes no larger one.
       if let inner = one.inner, DeviceFolder.size(one.stamp) <= CloudBounds.size {
         known.append((one, inner))
       } else {
+        if let inner = one.inner { troubles.append("“\(inner)” is larger than the cloud takes") }
         results.append(.transferFailed(request: one.request))
       }
     }
-    guard !known.isEmpty else { return results }
+    guard !known.isEmpty else { return (results, troubles) }
     let copies: [Descriptor?]
     do {
       // The access ends before the cloud is asked, which perhaps never answers.
       copies = try reader.reading(known.map { ($0.inner, $0.upload.stamp) }) { try $0.map { try staging.copy($0) } }
     } catch {
       // One of them is perhaps the reason.
-      if known.count > 1 { return results + known.flatMap { upload([$0.upload], to: cloud) } }
-      return results + known.map { .transferFailed(request: $0.upload.request) }
+      guard known.count == 1 else {
+        for one in known {
+          let (more, others) = upload([one.upload], to: cloud)
+          results += more
+          troubles += others
+        }
+        return (results, troubles)
+      }
+      troubles.append("“\(known[0].inner)” cannot be read: \(error)")
+      return (results + [.transferFailed(request: known[0].upload.request)], troubles)
     }
     let sent = copies.compactMap(\.self)
     var contents: ArraySlice<(content: String, size: Int64)> = []
     if !sent.isEmpty, let kept = try? cloud.upload(sent) { contents = kept[...] }
-    for (one, copy) in zip(known.map(\.upload), copies) {
+    for ((one, inner), copy) in zip(known, copies) {
+      if copy == nil, let reason = reader.trouble(inner, one.stamp) {
+        troubles.append("“\(inner)” cannot be read: \(reason)")
+      }
       if copy != nil, let content = contents.popFirst() {
         results.append(
           .uploaded(request: one.request, content: content.content, size: content.size, stamp: one.stamp))
@@ -183,7 +210,7 @@ struct DeviceTransfers: Sendable {
         results.append(.transferFailed(request: one.request))
       }
     }
-    return results
+    return (results, troubles)
   }
 
   func download(_ downloads: [Download], from cloud: CloudConnection) -> [SyncInput] {

@@ -118,7 +118,7 @@ package enum HandlerRules {
   private static func rank(
     _ claim: DocumentClaim, _ matched: String, _ app: String, _ tree: TypeTree
   ) -> (DocumentClaim.Rank, String?) {
-    if claim.rank < .alternate, broad.contains(matched) || matched == "*" {
+    if claim.rank < .alternate, broad.contains(matched.lowercased()) || matched == "*" {
       return (.alternate, "\(claim.rank.rawValue) of \(matched) counts as Alternate: nearly every file is of it")
     }
     guard claim.rank == .owner, tree[matched]?.origin != .exported(by: app) else { return (claim.rank, nil) }

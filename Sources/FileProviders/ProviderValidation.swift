@@ -126,12 +126,18 @@ package struct ProviderCheck: Sendable {
     },
     ProviderCheck("no-circle", "No folder is in itself.", "Look at its parents.") { transcript in
       let parents = Dictionary(transcript.all.map { ($0.item.identifier, $0.item.parent) }) { first, _ in first }
+      // Each folder is walked once, whatever number of items names it.
+      var verdicts: [String: Bool] = [:]
       return transcript.all.compactMap { item, _ in
-        var (at, steps) = (item.parent, 0)
-        while at != ProviderItem.root, let next = parents[at], steps <= parents.count {
-          (at, steps) = (next, steps + 1)
+        var (at, way) = (item.parent, [String]())
+        var onWay: Set<String> = []
+        while at != ProviderItem.root, verdicts[at] == nil, let next = parents[at], onWay.insert(at).inserted {
+          way.append(at)
+          at = next
         }
-        return steps > parents.count ? "\(name(item)) is in a circle" : nil
+        let isInCircle = verdicts[at] ?? onWay.contains(at)
+        for each in way { verdicts[each] = isInCircle }
+        return isInCircle ? "\(name(item)) is in a circle" : nil
       }
     },
     ProviderCheck("tree-depth", "Folders are 64 deep at most.", "Show fewer levels.") { transcript in

@@ -16,8 +16,9 @@ extension FileActor {
     }
   }
 
-  /// Milliseconds: the act itself gives up before, and says why.
-  private static let patience: Int32 = 60_000
+  /// Milliseconds without a byte. The act itself gives up before, and says why; one that copies writes a space each second, but for
+  /// its waits for the disk.
+  private static let patience: Int32 = 120_000
   private static let longestAnswer = 8 << 20
 
   private static func performed(_ act: String, _ argument: String, _ files: [Descriptor]) throws -> FileActReply {

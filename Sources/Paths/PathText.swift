@@ -14,6 +14,16 @@ extension String {
   /// As a file's name: people are not shown it. By its first byte: an accent may follow the dot.
   package var isHiddenName: Bool { utf8.first == UInt8(ascii: ".") }
 
+  /// Whether a file of this name has one of these extensions: lower-case, without the dot before them, and perhaps with dots of their own
+  /// (`tar.gz`). Something stands before it: `.txt` is a hidden file without extension.
+  package func hasExtension(in extensions: [String]) -> Bool {
+    let name = lowercased()
+    return extensions.contains { name.utf8.count > $0.utf8.count + 1 && name.hasSuffix(".\($0)") }
+  }
+
+  /// It can be an extension of a file's name.
+  package var isExtension: Bool { !isEmpty && utf8.count < 255 && !isHiddenName && !hasSlash }
+
   /// It has control characters, or characters that turn the reading direction. An app gives no file such a name.
   package var hasControls: Bool { unicodeScalars.contains(where: Self.isControl) }
 

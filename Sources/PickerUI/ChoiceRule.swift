@@ -1,3 +1,5 @@
+internal import Paths
+
 /// The kind of the file behind a name in a folder, links followed.
 enum EntryKind: Sendable, Equatable {
   case file, folder
@@ -29,17 +31,14 @@ struct ChoiceRule: Sendable, Equatable {
     allowed = request.allowed?.map { $0.lowercased() }
   }
 
-  /// Whether a file of this name has one of the wanted extensions. The extension may have dots of its own
-  /// (`tar.gz`), and something stands before it: `.txt` is a hidden file without extension.
+  /// Whether a file of this name has one of the wanted extensions.
   func hasWantedType(_ name: String) -> Bool { Self.has(types, name) }
 
   /// Whether the app's policy lets it have a file of this name.
   func hasAllowedType(_ name: String) -> Bool { Self.has(allowed, name) }
 
   static func has(_ types: [String]?, _ name: String) -> Bool {
-    guard let types else { return true }
-    let name = name.lowercased()
-    return types.contains { type in name.utf8.count > type.utf8.count + 1 && name.hasSuffix("." + type) }
+    types.map { name.hasExtension(in: $0) } ?? true
   }
 
   /// The kind of a folder of this name to the user.

@@ -143,8 +143,8 @@ extension PickerModel {
       move(by: 1)
       return .unmark(mark)
     }
-    if marks.count >= Self.markLimit {
-      say("No more than \(Self.markLimit) can be chosen at once.")
+    if marks.count >= PickerRequest.mostChosen {
+      say("No more than \(PickerRequest.mostChosen) can be chosen at once.")
       return nil
     }
     return .mark(target)

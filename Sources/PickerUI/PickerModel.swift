@@ -43,9 +43,6 @@ enum PickerEffect: Sendable, Equatable {
 ///
 /// Always true, after any key: the cursor is on a row or the list is empty; the cursor is in sight; every mark was choosable.
 struct PickerModel: Sendable {
-  /// As many as travel in one message (`SCM_MAX_FD` is 253), with room to spare.
-  static let markLimit = 200
-
   let request: PickerRequest
   let rule: ChoiceRule
 

@@ -5,6 +5,9 @@ internal import Paths
 ///
 /// Everything in it that the app wrote (`appName`, `message`, `types`) is untrusted: the code that shows it neutralises it.
 package struct PickerRequest: Sendable, Equatable {
+  /// As many as travel in one message (`SCM_MAX_FD` is 253), with room to spare.
+  package static let mostChosen = 200
+
   /// The kind of document that may be chosen.
   package enum Kind: Sendable, Equatable { case file, folder }
   /// The app's rights to the choice.

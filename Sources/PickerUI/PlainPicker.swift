@@ -162,6 +162,9 @@ struct PlainSession {
     if numbers.count > 1, !model.request.multiple {
       return ("The app asks for one only.\n" + prompt, nil)
     }
+    guard numbers.count <= PickerRequest.mostChosen else {
+      return ("No more than \(PickerRequest.mostChosen) can be chosen at once.\n" + prompt, nil)
+    }
     var documents: [PickedDocument] = []
     for number in numbers {
       guard let known = said.first(where: { $0.number == number }) else {

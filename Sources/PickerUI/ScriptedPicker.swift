@@ -111,8 +111,8 @@ extension PickerRequest {
       throw PickerError(
         "the app asks for one \(kind == .file ? "document" : "folder"), and \(paths.count) are given.")
     }
-    if paths.count > PickerModel.markLimit {
-      throw PickerError("no more than \(PickerModel.markLimit) can be chosen at once, and \(paths.count) are given.")
+    if paths.count > PickerRequest.mostChosen {
+      throw PickerError("no more than \(PickerRequest.mostChosen) can be chosen at once, and \(paths.count) are given.")
     }
     let rule = ChoiceRule(self)
     var documents: [PickedDocument] = []

@@ -207,6 +207,9 @@ package actor WebPickerServer {
     guard choices.count == 1 || asked.request.multiple else {
       return show(asked, place, fault: "The app asks for one only.")
     }
+    guard choices.count <= PickerRequest.mostChosen else {
+      return show(asked, place, fault: "No more than \(PickerRequest.mostChosen) can be chosen at once.")
+    }
     for choice in choices {
       do throws(PickerError) {
         _ = try PickerListing.open(choice.path, file: choice.file, for: asked.request, refuse: asked.refuse)

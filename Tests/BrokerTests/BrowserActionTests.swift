@@ -91,7 +91,10 @@ import Wire
     let call = PickerInterface.CreateCall(source: inside, move: false)
     #expect(try app.refusal(PickerInterface.create, call.json) == (mode == "open" ? nil : "NotGrantable"))
     #expect(made("a.txt", world) == (mode == "open"))
-    #expect(try world.events(.pick).filter { $0.result == .refused }.map(\.rule) == (mode == "open" ? [] : ["PCK-1"]))
+    // Its user has opened it once, so it becomes one document.
+    if mode == "open" { #expect(try app.refusal(PickerInterface.create, call.json) == "NotGrantable") }
+    let rule = mode == "open" ? "PCK-14" : "PCK-1"
+    #expect(try world.events(.pick).filter { $0.result == .refused }.map(\.rule) == [rule])
     try await world.end()
   }
 
@@ -128,6 +131,12 @@ import Wire
     let renamed = try PickerInterface.RenameReply(json: try app.app.call(PickerInterface.rename, call.json).parameters)
     #expect(renamed.document.name == "b 4.txt")
     #expect(try world.events(.grant).count == before + 1)
+    // The name that it has, or that it would get again, is no other one.
+    for name in ["b 4.txt", "b 4", "b.txt"] {
+      let call = PickerInterface.RenameCall(scope: document.scope, name: name)
+      let same = try PickerInterface.RenameReply(json: try app.app.call(PickerInterface.rename, call.json).parameters)
+      #expect(same.document.name == "b 4.txt")
+    }
     let hidden = PickerInterface.RenameCall(scope: document.scope, name: ".\u{301}x.txt")
     #expect(try app.refusal(PickerInterface.rename, hidden.json) == "InvalidParameter")
     try await world.end()

@@ -1,12 +1,18 @@
 import Folders
 import Foundation
 import Kernel
+import ScopedAccess
+import SystemPackage
 import TestSupport
 import Testing
 import Wire
 
 @testable import Audit
 @testable import Broker
+
+#if canImport(Glibc)
+  import Glibc
+#endif
 
 /// The picker's modes that copy, over the socket.
 @Suite struct `The picker's copies` {
@@ -69,6 +75,61 @@ import Wire
     }
     #expect(try FileManager.default.contentsOfDirectory(atPath: "\(home)/Documents") == [])
     #expect(try world.events(.grant).count == 1)
+    try await world.end()
+  }
+
+  @Test func `PCK-6: copies that nobody will have go, but not what somebody has changed in them`() throws {
+    let temporary = try TemporaryFolder()
+    let (from, to) = (try temporary.folder("from"), try temporary.folder("to"))
+    for name in ["same", "written"] { try Data(name.utf8).write(to: URL(fileURLWithPath: "\(from)/\(name)")) }
+    for name in ["folder", "filled"] {
+      try FileManager.default.createDirectory(atPath: "\(from)/\(name)", withIntermediateDirectories: false)
+    }
+    let names = ["same", "written", "folder", "filled"]
+    let items = try names.map { (item: try Descriptor.open("\(from)/\($0)", flags: .place), name: $0) }
+    let folder = try Descriptor.open(to, flags: [.read, .directory])
+    let copies = try ItemCopy.all(items, into: folder, owner: nil, while: { true }).get()
+    #expect(copies.map(\.name) == names)
+    usleep(20_000)
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: "\(to)/written"))
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: "\(to)/filled/mine"))
+    ItemCopy.discard(copies, in: folder)
+    #expect(Set(try FileManager.default.contentsOfDirectory(atPath: to)) == ["written", "filled"])
+  }
+
+  @Test func `PCK-6: of several copies none is left where one fails, or nobody waits any more`() throws {
+    let temporary = try TemporaryFolder()
+    let (from, to) = (try temporary.folder("from"), try temporary.folder("to"))
+    try Data("a".utf8).write(to: URL(fileURLWithPath: "\(from)/a"))
+    #expect(unsafe mkfifo("\(from)/pipe", 0o600) == 0)
+    let items = try ["a", "pipe"].map { (item: try Descriptor.open("\(from)/\($0)", flags: .place), name: $0) }
+    let folder = try Descriptor.open(to, flags: [.read, .directory])
+    guard case .failure = ItemCopy.all(items, into: folder, owner: nil, while: { true }) else {
+      Issue.record("a pipe was copied")
+      return
+    }
+    // The disk takes long, and meanwhile it is given up.
+    var isWanted = true
+    let late = ItemCopy.all(
+      [items[0]], into: folder, owner: nil, while: { isWanted }, beforeDisk: { isWanted = false })
+    guard case .failure(let error) = late else {
+      Issue.record("it was copied for nobody")
+      return
+    }
+    #expect(error.errno == .canceled)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: to).isEmpty)
+  }
+
+  @Test func `PCK-7: an extension may have dots of its own`() async throws {
+    let world = try await BrokerWorld()
+    let app = try world.launch()
+    let path = try world.file("a.tar.gz")
+    let reply = try ask(app, .init(types: ["svg.gz", "TAR.gz"]), [path])
+    #expect(reply.documents.map(\.name) == ["a.tar.gz"])
+    for types in [["tar/gz"], [".gz"], [""]] {
+      #expect(
+        try app.refusal(PickerInterface.pick, PickerInterface.PickCall(types: types).json) == "InvalidParameter")
+    }
     try await world.end()
   }
 

@@ -110,7 +110,7 @@ struct DeviceBatchTests {
       var listening = [PollEntry(try UnixSocket.listen(in: place, name: ".cloud"), .read)]
       let worker = try Worker {
         let cloud = CloudConnection(socket: "\(path)/.cloud", device: "a", token: nil)
-        let inputs = transfers.upload(uploads, to: cloud)
+        let inputs = transfers.upload(uploads, to: cloud).results
         results.inputs.withLock { $0 = inputs }
       }
       let comers = try Poll.wait(&listening, timeout: .seconds(10))
@@ -128,8 +128,10 @@ struct DeviceBatchTests {
     try inFolder(access) { folder, path in
       let transfers = DeviceTransfers(reader: folder.reader, staging: folder.staging)
       let cloud = CloudConnection(socket: "\(path)/none", device: "a", token: nil)
-      let results = transfers.upload([.init(request: 7, inner: "a", stamp: "\(Int64.max) 1 1")], to: cloud)
+      let (results, troubles) = transfers.upload(
+        [.init(request: 7, inner: "a", stamp: "\(Int64.max) 1 1")], to: cloud)
       #expect(results == [.transferFailed(request: 7)])
+      #expect(troubles == ["“a” is larger than the cloud takes"])
       #expect(access.sizes.withLock { $0 } == [])
     }
   }

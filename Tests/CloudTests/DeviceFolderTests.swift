@@ -1,6 +1,7 @@
 import CloudSync
 import Foundation
 import Kernel
+import Synchronization
 import TestSupport
 import Testing
 
@@ -12,7 +13,10 @@ struct DeviceFolderTests {
   private struct Direct: DeviceAccess {
     func read<Value>(_ paths: [String], _ body: () throws -> Value) throws -> Value { try body() }
     func write<Value>(_ items: [DeviceIntent], _ body: () throws -> Value) throws -> Value { try body() }
-    func keepConflict(_ path: String, device: String) throws {}
+    func keepConflict(_ path: String, device: String) throws {
+      // Somebody writes while the version is made.
+      if device == "late" { try "written meanwhile".write(toFile: path, atomically: false, encoding: .utf8) }
+    }
   }
 
   private func inFolder(_ body: (DeviceFolder, String) throws -> Void) throws {
@@ -54,6 +58,51 @@ struct DeviceFolderTests {
       let items = try folder.scan()
       #expect(items.map(\.name).sorted() == ["Work", "a.txt"])
       #expect(items.first { $0.name == "a.txt" }?.parent == items.first { $0.name == "Work" }?.id)
+    }
+  }
+
+  @Test("files that go from folder to folder while it is looked at are never missing") func motion() throws {
+    try inFolder { folder, path in
+      for name in ["A", "B"] {
+        try FileManager.default.createDirectory(atPath: "\(path)/\(name)", withIntermediateDirectories: false)
+      }
+      for number in 0..<60 { try write("\(number)", "\(path)/A/\(number)") }
+      let all = Set(try folder.scan().map(\.id))
+      #expect(all.count == 62)
+      let isOver = Atomic(false)
+      let mover = Thread {
+        var (from, to) = ("A", "B")
+        while !isOver.load(ordering: .relaxed) {
+          for number in 0..<60 { unsafe rename("\(path)/\(from)/\(number)", "\(path)/\(to)/\(number)") }
+          swap(&from, &to)
+          usleep(15_000)
+        }
+      }
+      mover.start()
+      defer { isOver.store(true, ordering: .relaxed) }
+      var looks = 0
+      for _ in 0..<40 {
+        do {
+          #expect(Set(try folder.scan().map(\.id)) == all)
+          looks += 1
+        } catch is FolderInMotion {}
+      }
+      #expect(looks > 0)
+    }
+  }
+
+  @Test("a conflict counts as kept only if the document had that content, before and after") func kept() throws {
+    try inFolder { folder, path in
+      try write("mine", "\(path)/a.txt")
+      let id = try folder.scan()[0].id
+      let content = try CloudStore.name(of: try MemoryFile.sealed("content", Array("mine".utf8)))
+      func keep(_ content: String, _ device: String) throws -> LocalItem? {
+        try perform(.keep(item: "i", id: id, content: content, device: device), in: folder)
+      }
+      #expect(try keep(content, "Laptop")?.id == id)
+      #expect(throws: DeviceRefusal.self) { try keep(String(repeating: "0", count: 64), "Laptop") }
+      #expect(throws: DeviceRefusal.self) { try keep(content, "late") }
+      #expect(throws: DeviceRefusal.self) { try keep(content, "Laptop") }
     }
   }
 

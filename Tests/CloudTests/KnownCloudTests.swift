@@ -43,6 +43,14 @@ struct KnownCloudTests {
     first = nil
     #expect(try CloudStore(folder: "\(folder.path)/store").identity == name)
     #expect(try CloudStore(folder: "\(folder.path)/other").identity != name)
+    // Of an upload that the server was killed in; a content that nothing names goes after a day.
+    let contents = "\(folder.path)/store/contents"
+    let (new, old) = (String(repeating: "a", count: 64), String(repeating: "b", count: 64))
+    for name in [".123", new, old] { try Data("x".utf8).write(to: URL(filePath: "\(contents)/\(name)")) }
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSinceNow: -100_000)], ofItemAtPath: "\(contents)/\(old)")
+    _ = try CloudStore(folder: "\(folder.path)/store")
+    #expect(Set(try FileManager.default.contentsOfDirectory(atPath: contents)) == ["lock", new])
   }
 
   @Test func `A cloud does not serve at the path of a file, and the file stays`() throws {

@@ -190,14 +190,14 @@ import Testing
   }
 
   @Test func `Marks have a limit, with a sentence`() {
-    let many = (0...PickerModel.markLimit).map { Entry(name: FileName("f\($0)"), kind: .file) }.sorted(
+    let many = (0...PickerRequest.mostChosen).map { Entry(name: FileName("f\($0)"), kind: .file) }.sorted(
       by: Entry.precedes)
     var model = model(request(multiple: true), many)
-    for _ in 0..<PickerModel.markLimit {
+    for _ in 0..<PickerRequest.mostChosen {
       guard case .mark(let target) = model.press(.tab) else { break }
       model.marked(target)
     }
-    #expect(model.marks.count == PickerModel.markLimit)
+    #expect(model.marks.count == PickerRequest.mostChosen)
     #expect(model.press(.tab) == nil)
     #expect(model.message?.contains("200") == true)
   }

@@ -105,6 +105,12 @@ struct CloudServeCommand: ParsableCommand {
   @Option(help: "Leave after so many seconds without a device.") var idle: Int?
   @OptionGroup var conditions: ConditionOptions
 
+  func validate() throws {
+    guard idle.map({ (1...31_536_000).contains($0) }) ?? true else {
+      throw ValidationError("--idle is a number of seconds, a year at most")
+    }
+  }
+
   func run() throws { if detach { try begin() } else { try serve() } }
 
   /// Starts the same command as a process of its own, and waits until it serves.
@@ -164,6 +170,12 @@ struct CloudSyncCommand: ParsableCommand {
   @Option(help: "With --once: seconds.") var timeout: Double?
   @Flag(help: "Print what the engine is told, and what it does.") var trace = false
   @Flag(name: .shortAndLong, help: "Say nothing but failures.") var quiet = false
+
+  func validate() throws {
+    guard timeout.map({ (0...31_536_000).contains($0) }) ?? true else {
+      throw ValidationError("--timeout is a number of seconds, a year at most")
+    }
+  }
 
   func run() throws {
     let signals = try SignalQueue([SIGINT, SIGTERM])

@@ -110,17 +110,17 @@ struct CloudSimulateCommand: ParsableCommand {
   private func play(_ planted: PlantedFault?) throws -> Result {
     let state = Mutex((next: first, result: Result()))
     let (end, steps, batch) = (first + seeds, steps, UInt64(16))
-    let isTold = isatty(2) == 1
+    let progress = StatusLine()
     let workers = try (0..<max(1, Poll.processors)).map { _ in
       try Worker {
         while true {
           let from = state.withLock { state -> UInt64? in
             guard state.next < end, state.result.failed.map({ $0.seed > state.next }) ?? true else { return nil }
-            defer { state.next = min(end, state.next + batch) }
+            defer { state.next += min(batch, end - state.next) }
             return state.next
           }
           guard let from else { return }
-          for seed in from..<min(end, from + batch) {
+          for seed in from..<(from + min(batch, end - from)) {
             let life = Simulation.run(seed: seed, planted: planted, steps: steps)
             let lives = state.withLock { state in
               state.result.lives += 1
@@ -128,14 +128,14 @@ struct CloudSimulateCommand: ParsableCommand {
               if life.failure != nil, state.result.failed.map({ $0.seed > seed }) ?? true { state.result.failed = life }
               return state.result.lives
             }
-            if isTold, lives.isMultiple(of: 500) { try? Output.error.write("\r\(lives) lives") }
+            if lives.isMultiple(of: 500) { progress.tell("\(lives) lives") }
             if life.failure != nil { break }
           }
         }
       }
     }
     for worker in workers { worker.finish() }
-    if isTold { try? Output.error.write("\r\u{1B}[K") }
+    progress.clear()
     return state.withLock { $0.result }
   }
 
@@ -148,18 +148,34 @@ struct CloudSimulateCommand: ParsableCommand {
         "\(style.green("✓")) \(result.lives) lives, \(result.steps / Int(max(1, result.lives))) steps each: all sound "
           + "(\(speed) lives a second)\n")
     }
-    let short = Simulation.shrink(life)
+    let (short, isShortest) = shortened(life)
     guard format == .table else { return try write(result, short, speed) }
     try Output.standard.write(
       """
       \(style.red("✗")) seed \(life.seed): \(failure)
-        \(life.decisions.count) decisions, of which \(short.decisions.count) are needed:
+        \(life.decisions.count) decisions, of which \(short.decisions.count) \(isShortest ? "are needed" : "are left after a minute"):
 
       \(short.log.map { "  \($0)" }.joined(separator: "\n"))
 
       Again: ambit cloud simulate --first \(life.seed) --seeds 1\(fault.map { " --fault \($0)" } ?? "")
 
       """)
+  }
+
+  /// Shrinks a life for a minute at most, and says how far it is.
+  private func shortened(_ life: Life) -> (Life, isShortest: Bool) {
+    let progress = StatusLine()
+    let began = Clock.monotonic()
+    var told = began
+    defer { progress.clear() }
+    return Simulation.shrink(life) { left in
+      let now = Clock.monotonic()
+      if now - told > 200_000_000 {
+        told = now
+        progress.tell("seed \(life.seed) fails; \(left) decisions are left")
+      }
+      return now - began < 60_000_000_000
+    }
   }
 
   private func write(_ result: Result, _ short: Life?, _ speed: Int) throws {

@@ -41,7 +41,15 @@ struct FileActCommand: ParsableCommand {
     let nothing = try Descriptor.open("/dev/null", flags: [.readWrite])
     for standard in 0...2 as ClosedRange<Int32> { _ = dup2(nothing.rawValue, standard) }
     var reply: FileActReply
-    do { reply = try perform(items) } catch let failure as Failure {
+    // The picker may go away meanwhile.
+    signal(SIGPIPE, SIG_IGN)
+    var last = Clock.monotonic()
+    let tells = {
+      guard Clock.monotonic() - last > 1_000_000_000 else { return true }
+      last = Clock.monotonic()
+      return (try? told.writeAll([UInt8(ascii: " ")])) != nil
+    }
+    do { reply = try perform(items, while: tells) } catch let failure as Failure {
       reply = FileActReply(sentence: Self.sentence(failure.description), isDone: false)
     } catch let error as KernelError {
       reply = FileActReply(sentence: Self.sentence("\(error)"), isDone: false)
@@ -55,8 +63,8 @@ struct FileActCommand: ParsableCommand {
     text.prefix(1).uppercased() + text.dropFirst() + (text.hasSuffix(".") ? "" : ".")
   }
 
-  private func perform(_ items: [Descriptor]) throws -> FileActReply {
-    let acts = try FileActs("the picker", timeout: Self.patience)
+  private func perform(_ items: [Descriptor], while goesOn: @escaping () -> Bool) throws -> FileActReply {
+    let acts = try FileActs("the picker", timeout: Self.patience, while: goesOn)
     guard let act = FileAction(rawValue: act) else {
       guard let place = UserPlace(rawValue: act) else { throw Failure("there is no such act.") }
       return FileActReply(sentence: "", paths: try Self.paths(of: place, argument, acts))

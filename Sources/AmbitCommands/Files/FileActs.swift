@@ -17,12 +17,15 @@ internal import Wire
 /// opened, even if another has its name by then.
 struct FileActs {
   private let terms: CoordinatedAccess.Terms
+  /// Asked from time to time by acts that take long; where it says no, they end and leave nothing.
+  private let goesOn: () -> Bool
   let trash: UserTrash
 
   /// - Parameters:
   ///   - caller: the command, for people.
   ///   - timeout: seconds; `nil`: the broker's own patience.
-  init(_ caller: String, timeout: Double? = nil) throws {
+  init(_ caller: String, timeout: Double? = nil, while goesOn: @escaping () -> Bool = { true }) throws {
+    self.goesOn = goesOn
     terms = CoordinatedAccess.Terms(caller, timeout: timeout)
     trash = UserTrash(environment: ThisProcess.environment, home: try UserSide.folders.home)
   }
@@ -90,7 +93,7 @@ struct FileActs {
     do throws(KernelError) {
       try file.confirm()
       let copy = try ItemCopy(
-        of: file.item, named: file.name, in: file.folder, owner: nil, duplicates: true, while: { true })
+        of: file.item, named: file.name, in: file.folder, owner: nil, duplicates: true, while: goesOn)
       return place.path(of: copy.name)
     } catch { throw Self.failure(error, file.path) }
   }

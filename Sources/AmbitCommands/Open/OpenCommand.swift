@@ -39,7 +39,9 @@ struct OpenCommand: ParsableCommand {
   func run() throws {
     let opener = try Opener(apps)
     guard let app = try chosen(opener) else { return try launch(with ?? "", isProgram: true) }
-    if let reply = try Opener.open(files, withRunning: app.identifier, readOnly: readOnly) {
+    if let reply = try Opener.open(
+      files, withRunning: app.identifier, isIdentifier: true, readOnly: readOnly)
+    {
       return try Opener.tell(reply, files, app: app.name, format)
     }
     try launch(app.path, isProgram: false)

@@ -60,19 +60,43 @@ struct Opener {
     return named.first
   }
 
+  /// An app that runs; of several launches the newest.
+  ///
+  /// An app's name is its own choice, so it counts only where no launch and no app has it as identifier.
+  ///
+  /// - Parameter isIdentifier: `app` is a bundle identifier, and no name.
+  /// - Returns: its launch; `nil`: it does not run.
+  static func launch(
+    of app: String, isIdentifier: Bool, among running: [LauncherInterface.Instance]
+  ) throws(Failure) -> String? {
+    if !isIdentifier, running.contains(where: { $0.instance == app }) { return app }
+    var named = running.filter { $0.bundleIdentifier == app }
+    if named.isEmpty, !isIdentifier {
+      named = running.filter { $0.name == app }
+      let all = Set(named.map(\.bundleIdentifier)).sorted()
+      guard all.count < 2 else {
+        throw Failure(
+          "\(printable(app)) is the name of several apps: \(all.map { printable($0) }.joined(separator: ", ")). "
+            + "Name one by its identifier.", status: 1)
+      }
+    }
+    return named.max { $0.started < $1.started }?.instance
+  }
+
   /// Hands documents to an app that runs.
   ///
+  /// - Parameter isIdentifier: `app` is a bundle identifier, and no name.
   /// - Returns: `nil` if it does not run.
-  static func open(_ files: [String], withRunning app: String, readOnly: Bool) throws -> LauncherInterface.OpenReply? {
+  static func open(
+    _ files: [String], withRunning app: String, isIdentifier: Bool = false, readOnly: Bool
+  ) throws -> LauncherInterface.OpenReply? {
     let documents = try files.map { path throws -> Descriptor in
       do { return try Descriptor.open(path, flags: .path) } catch { throw Failure("\(error)", status: 1) }
     }
     let running = try BrokerConnection.running(try UserSide.folders)
-    guard running.instances.contains(where: { [$0.bundleIdentifier, $0.name, $0.instance].contains(app) }) else {
-      return nil
-    }
+    guard let launch = try launch(of: app, isIdentifier: isIdentifier, among: running.instances) else { return nil }
     return try UserSide.call(
-      LauncherInterface.open, LauncherInterface.OpenCall(app: app, access: readOnly ? .readOnly : .readWrite),
+      LauncherInterface.open, LauncherInterface.OpenCall(app: launch, access: readOnly ? .readOnly : .readWrite),
       descriptors: documents, answer: LauncherInterface.OpenReply.self)
   }
 

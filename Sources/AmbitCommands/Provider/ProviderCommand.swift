@@ -133,11 +133,11 @@ struct ProviderGetCommand: ParsableCommand {
   func run() throws {
     for file in files {
       let path = try HostPath.resolved(file)
+      let progress = StatusLine()
       let reply = try UserSide.fetch(path) { bytes, total in
-        guard isatty(2) == 1, total > 0 else { return }
-        try? Output.error.write("\r\(printable(file)): \(Self.percent(bytes, of: total)) % of \(total) bytes")
+        if total > 0 { progress.tell("\(file): \(Self.percent(bytes, of: total)) % of \(total) bytes") }
       }
-      if isatty(2) == 1 { try Output.error.write("\r\u{1B}[K") }
+      progress.clear()
       try Output.standard.write("\(printable(file)): \(reply.bytes) bytes are here\n")
     }
   }

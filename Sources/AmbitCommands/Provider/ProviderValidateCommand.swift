@@ -30,6 +30,10 @@ struct ProviderValidateCommand: ParsableCommand {
   @Argument(help: "Its identifier, its name, or its app's bundle.", transform: ProviderCommand.named)
   var provider: String
 
+  func validate() throws {
+    guard (0...10_000).contains(contents) else { throw ValidationError("--contents is 0 to 10000") }
+  }
+
   func run() throws {
     let questions = ProviderQuestions(provider, contents: contents)
     var transcript = try questions.transcript()
@@ -155,16 +159,24 @@ extension ProviderCheck.Outcome {
 private struct ProviderQuestions {
   private let provider: String
   private let contents: Int
+  private let progress = StatusLine()
   private static let unknown = "ambit-no-such-item"
 
   init(_ provider: String, contents: Int) { (self.provider, self.contents) = (provider, contents) }
 
   func transcript() throws -> ProviderTranscript {
+    defer { progress.clear() }
     var transcript = ProviderTranscript()
     transcript.now = Int(Clock.realtime())
     transcript.listings = try tree()
-    transcript.again = try transcript.listings.map { try listing($0.folder) }
-    for (item, _) in transcript.all.prefix(1000) { transcript.items[item.identifier] = try self.item(item.identifier) }
+    transcript.again = try transcript.listings.map { listing in
+      progress.tell("\(listing.folder) again")
+      return try self.listing(listing.folder)
+    }
+    for (item, _) in transcript.all.prefix(1000) {
+      progress.tell("item \(transcript.items.count + 1)")
+      transcript.items[item.identifier] = try self.item(item.identifier)
+    }
     let documents = transcript.all.map(\.item).filter { !$0.isFolder && $0.fault == nil }
     for item in documents.prefix(contents) {
       transcript.contents[item.identifier] = [try content(item.identifier), try content(item.identifier)]
@@ -188,9 +200,12 @@ private struct ProviderQuestions {
 
   private func tree() throws -> [ProviderTranscript.Listing] {
     var (listings, folders, seen) = ([ProviderTranscript.Listing](), [ProviderItem.root], Set([ProviderItem.root]))
-    while !folders.isEmpty, listings.count < 1000 {
+    var count = 0
+    while !folders.isEmpty, listings.count < 1000, count <= ProviderTree.most {
+      progress.tell("\(count) items, \(folders.count) folders to look at")
       let listing = try listing(folders.removeFirst())
       listings.append(listing)
+      count += listing.items.count
       for item in listing.items where item.isFolder && seen.insert(item.identifier).inserted {
         folders.append(item.identifier)
       }
@@ -210,7 +225,7 @@ private struct ProviderQuestions {
       listing.pages.append(.init(reply.items.map(ProviderItem.init), next: reply.next))
       page = reply.next
       if let page, !seen.insert(page).inserted { break }
-    } while page != nil && listing.pages.count < 1000
+    } while page != nil && listing.pages.count < 1000 && listing.items.count <= ProviderTree.most
     return listing
   }
 

@@ -48,15 +48,19 @@ final class OpeningService {
     }
     var copied = try await copies(
       zip(entries, chosen).filter { isCopied($0.0.how, target) }.map(\.1), for: target)
-    var promised: [FileIdentity: String] = [:]
+    struct Promise: Hashable {
+      let document: FileIdentity
+      let rights: AccessRights
+    }
+    var promised: [Promise: String] = [:]
     return try zip(entries, chosen).map { entry, each in
       if isCopied(entry.how, target) { return PreparedOpening(how: entry.how, outcome: .copy(copied.removeFirst())) }
       let rights = target.rights(entry.access)
-      let identity = each.document.identity
+      let promise = Promise(document: each.document.identity, rights: each.rights(of: rights))
       let id =
-        try promised[identity]
-        ?? grants.grant(for: identity, of: target.app, rights: each.rights(of: rights))?.id ?? Grant.makeID()
-      promised[identity] = id
+        try promised[promise]
+        ?? grants.grant(for: promise.document, of: target.app, rights: promise.rights)?.id ?? Grant.makeID()
+      promised[promise] = id
       return PreparedOpening(how: entry.how, outcome: .original(each, grant: id, rights: rights))
     }
   }
@@ -110,12 +114,7 @@ final class OpeningService {
     _ request: LauncherInterface.OpenCall, _ documents: [Descriptor]
   ) async throws -> LauncherInterface.OpenReply {
     guard !documents.isEmpty else { throw ErrorReply.invalidParameter("app") }
-    let named = sessions.instances.values.filter {
-      [$0.id, $0.app.bundleIdentifier, $0.app.name].contains(request.app)
-    }
-    guard let instance = named.max(by: { $0.started < $1.started }) else {
-      throw LauncherInterface.Failure.notRunning("no app called \(request.app) runs")
-    }
+    let instance = try running(request.app)
     let app = instance.app
     let target = OpeningTarget(app: app.bundleIdentifier, place: app.path, rules: app.rules)
     let chosen = try await locator.examine(documents, "documents for \(app.bundleIdentifier)")
@@ -136,6 +135,21 @@ final class OpeningService {
       .init(origin: .user, asked: target.rights(request.access), term: instance.term(at: clock.realtime)))
     for each in handed { offer(.init(document: each.message, started: false), to: instance) }
     return .init(instance: instance.id, inPlace: true, paths: handed.map(\.message.path))
+  }
+
+  /// The newest launch of an app. Its name is its own choice, so it counts only where no launch and no app has it as identifier.
+  private func running(_ app: String) throws -> Instance {
+    let running = Array(sessions.instances.values)
+    var named = running.filter { $0.id == app }
+    if named.isEmpty { named = running.filter { $0.app.bundleIdentifier == app } }
+    if named.isEmpty { named = running.filter { $0.app.name == app } }
+    guard Set(named.map(\.app.bundleIdentifier)).count < 2 else {
+      throw LauncherInterface.Failure.notRunning("several apps that run are called \(app)")
+    }
+    guard let newest = named.max(by: { $0.started < $1.started }) else {
+      throw LauncherInterface.Failure.notRunning("no app called \(app) runs")
+    }
+    return newest
   }
 
   // MARK: The app's side
@@ -219,7 +233,9 @@ final class OpeningService {
     let inbox = try Self.openInbox(container)
     let items = chosen.map { ($0.document.descriptor, Grant.name(inside: $0.document.path ?? "document")) }
     let made = try await jobs.run(owner: "inbox of \(target.app)", subject: Grant.makeID()) { heartbeat in
-      ItemCopy.all(items, into: inbox, owner: container) { heartbeat.beat() }.map { copies in
+      ItemCopy.all(
+        items, into: inbox, owner: container, while: heartbeat.beat, beforeDisk: heartbeat.waitForDisk
+      ).map { copies in
         copies.map { copy in (copy, try? InboxDocument.lastChange(of: copy.item)) }
       }
     }

@@ -18,7 +18,7 @@ extension PickService {
       actions.allSatisfy({ action in
         (1...longestIdentifier).contains(action.identifier.utf8.count)
           && (1...longestTitle).contains(action.title.utf8.count) && (action.types?.count ?? 0) <= 256
-          && (action.types ?? []).allSatisfy { !$0.isEmpty && !$0.contains(".") && !$0.hasSlash }
+          && (action.types ?? []).allSatisfy { $0.isExtension }
       })
     else { throw ErrorReply.invalidParameter("browser") }
     guard browser.tint.map({ $0.utf8.count == 7 && $0.hasPrefix("#") }) ?? true else {
@@ -41,7 +41,7 @@ extension PickService {
         reason = "the action \(identifier) takes one document, and \(found.count) came"
       } else if let types = action.types,
         let other = found.compactMap(\.document.path).first(where: { path in
-          !types.contains { path.lastPathName.lowercased().hasSuffix(".\($0.lowercased())") }
+          !path.lastPathName.hasExtension(in: types.map { $0.lowercased() })
         })
       {
         reason = "\(other) is of a type that the action \(identifier) does not take"

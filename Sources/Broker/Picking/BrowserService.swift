@@ -81,28 +81,32 @@ final class BrowserService {
         throw PickerInterface.Failure.notGrantable(reason)
       }
       let ticket = CopyTicket()
-      guard let made = try await copies.put([source], into: folder, ticket, instance) else {
-        throw PickerInterface.Failure.notCopied("it made no progress")
-      }
-      let copy: ItemCopy
-      do { copy = try made.get()[0] } catch {
+      guard
+        let made = try await copies.put([source], into: folder, ticket, instance, mustStayAsItIs: request.move)
+      else { throw PickerInterface.Failure.notCopied("it made no progress") }
+      let put: PutItems
+      do { put = try made.get() } catch {
         throw PickerInterface.Failure.notCopied("\(error.errno.symbol): \(error)")
       }
       do {
         guard isAsked || isAsItCame(source, instance) else {
           throw PickerInterface.Failure.notCopied("it was changed meanwhile")
         }
-        let chosen = try await locator.examine([copy.item], "a new document of \(instance.id)")
+        let chosen = try await locator.examine(put.copies.map(\.item), "a new document of \(instance.id)")
         guard sessions.isRunning(instance) else { throw StateError("the app is gone") }
         let handed = try handover.hand(
           chosen, to: instance,
           .init(
             origin: .user, asked: .readWrite, term: instance.term(at: host.clock.realtime), isPick: true,
             isAppMade: true))
-        if request.move { await copies.remove([source], instance) }
+        // Its user has wished for one document by opening it.
+        if !isAsked, let opened = try? FoundDocument(source.item) {
+          try? grants.forgetInInbox(opened.identity, of: instance.app.bundleIdentifier)
+        }
+        if request.move { await copies.remove(put, instance) }
         return handed[0].message
       } catch {
-        ItemCopy.discard([copy], in: folder)
+        await copies.discard(put.copies, in: folder, instance)
         throw error
       }
     } catch {
@@ -189,7 +193,9 @@ final class BrowserService {
       throw PickerInterface.Failure.notRenamed("its extension stays as it is")
     }
     var tries = 0
-    for proposal in NameProposals(name) where !proposal.isSamePath(as: own) {
+    for proposal in NameProposals(name) {
+      // It has this name, or those before it are taken.
+      if proposal.isSamePath(as: own) { break }
       if (try? Descriptor.open(proposal, below: folder, flags: .place)) != nil { continue }
       let target = (path.parentPath ?? "/").path(of: proposal)
       try trail.decide([

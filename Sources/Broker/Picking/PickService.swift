@@ -41,15 +41,14 @@ final class PickService {
   /// Asks the user, and answers with the chosen documents.
   func pick(_ call: CheckedCall, for instance: Instance) async throws -> Answer {
     var request = try PickerInterface.PickCall(json: call.parameters)
-    for type in request.types ?? [] where type.isEmpty || type.contains(where: { "/.".contains($0) }) {
-      throw ErrorReply.invalidParameter("types")
-    }
+    guard (request.types ?? []).allSatisfy(\.isExtension) else { throw ErrorReply.invalidParameter("types") }
     // A browser shows documents; folders are for the picker (`PCK-11`).
     guard request.browser == nil || (request.mode == .open && request.kind == .file) else {
       throw ErrorReply.invalidParameter("browser")
     }
     try Self.check(request.browser)
-    let sources = try copies.sources(request, instance)
+    // A source that is none is told before the user is asked; the sources are opened for good when it is the app's turn.
+    var sources = try copies.sources(request, instance)
     // The user chooses a folder then; it is not handed to the app.
     let isHanding = !sources.isEmpty
     if isHanding { (request.kind, request.types) = (.folder, nil) }
@@ -75,7 +74,11 @@ final class PickService {
       try trail.decide([AuditEvent(.pick, .refused, instance, reason: reason)])
       throw PickerInterface.Failure.noUser(reason)
     }
-    try await slowDown(instance)
+    if instance.picker.asksAgain > clock.monotonic {
+      sources = []
+      try await slowDown(instance)
+      sources = try copies.sources(request, instance)
+    }
     // Each holds files of the app's open.
     let waiting = instance.picker.picks
     guard waiting.count < Self.mostWaiting,
@@ -382,18 +385,21 @@ final class PickService {
     _ folder: Chosen, _ answer: LauncherInterface.AnswerCall, _ pick: PendingPick, _ instance: Instance
   ) async throws -> Result<PickerInterface.PickReply, ErrorReply> {
     let place = folder.document.descriptor
-    let made = try Self.made(try await copies.put(pick.sources, into: place, pick.ticket, instance))
+    let isMove = pick.call.mode == .move
+    let put = try Self.made(
+      try await copies.put(pick.sources, into: place, pick.ticket, instance, mustStayAsItIs: isMove))
+    let made = put.copies
     let names = made.map { PickerInterface.Copy(name: $0.name) }
-    guard pick.call.mode == .move else { return .success(PickerInterface.PickReply(documents: [], copies: names)) }
+    guard isMove else { return .success(PickerInterface.PickReply(documents: [], copies: names)) }
     do {
       let chosen = try await locator.examine(made.map(\.item), "move \(pick.id) of \(instance.id)")
       guard sessions.isRunning(instance), pick.ticket.isWanted else { throw StateError("the app is gone") }
       let messages = try hand(chosen, to: instance, answer, .readWrite, for: pick.caller, isAppMade: true)
       // When the app is answered they are at one place.
-      await copies.remove(pick.sources, instance)
+      await copies.remove(put, instance)
       return .success(PickerInterface.PickReply(documents: messages, copies: names))
     } catch {
-      ItemCopy.discard(made, in: place)
+      await copies.discard(made, in: place, instance)
       throw error
     }
   }
@@ -444,8 +450,7 @@ final class PickService {
         return .init(path: path, reason: "it is a \(kind), and the app asked for a \(call.kind)")
       }
       if let types = call.types, kind != .folder {
-        let suffix = (path as NSString).pathExtension.lowercased()
-        guard types.contains(where: { $0.lowercased() == suffix }) else {
+        guard path.lastPathName.hasExtension(in: types.map { $0.lowercased() }) else {
           return .init(
             path: path, reason: "it is of another type than the app asked for (\(types.joined(separator: ", ")))")
         }

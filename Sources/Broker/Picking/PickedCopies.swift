@@ -15,6 +15,14 @@ struct HandedItem: Sendable {
   let name: String
 }
 
+/// Copies of an app's items in a folder of the user's.
+struct PutItems: Sendable {
+  let copies: [ItemCopy]
+  fileprivate let sources: [HandedItem]
+  /// The last change of each source before it was copied: ``ScopedAccess/InboxDocument/lastChange(of:most:)``.
+  fileprivate let changes: [Int64?]
+}
+
 /// Whether the app still waits for a copy.
 final class CopyTicket: Sendable {
   private let wanted = Atomic(true)
@@ -41,6 +49,8 @@ final class PickedCopies {
   private nonisolated static let prefix = "Imports-"
   /// Files that one request hands over.
   static let mostSources = 256
+  /// Files and folders of something that is moved; a copy has no more.
+  private nonisolated static let mostMoved = 200_001
 
   // MARK: An app's own files
 
@@ -85,25 +95,46 @@ final class PickedCopies {
 
   /// Puts copies into a folder of the user's.
   ///
+  /// - Parameter mustStayAsItIs: the items go afterwards. One that is changed while it is copied is an error, `EBUSY`.
   /// - Returns: `nil` if it was given up.
   func put(
-    _ items: [HandedItem], into folder: Descriptor, _ ticket: CopyTicket, _ instance: Instance
-  ) async throws(CancellationError) -> Result<[ItemCopy], KernelError>? {
-    let made = try await copy(instance, ticket) { isWanted in
-      ItemCopy.all(items.map { ($0.item, $0.name) }, into: folder, owner: nil, while: isWanted)
+    _ items: [HandedItem], into folder: Descriptor, _ ticket: CopyTicket, _ instance: Instance, mustStayAsItIs: Bool
+  ) async throws(CancellationError) -> Result<PutItems, KernelError>? {
+    let made = try await copy(instance, ticket) { isWanted, beforeDisk in
+      let changes = mustStayAsItIs ? items.map { Self.lastChange($0.item) } : []
+      return ItemCopy.all(
+        items.map { ($0.item, $0.name) }, into: folder, owner: nil, while: isWanted, beforeDisk: beforeDisk
+      ).flatMap { copies -> Result<PutItems, KernelError> in
+        if mustStayAsItIs, items.map({ Self.lastChange($0.item) }) != changes {
+          ItemCopy.discard(copies, in: folder)
+          return .failure(KernelError("copy", "it was changed meanwhile", errno: .resourceBusy))
+        }
+        return .success(PutItems(copies: copies, sources: items, changes: changes))
+      }
     }
     if let place = folder.currentPath { onChanged(place) }
     return made
   }
 
-  /// Takes an app's own files away, after they were moved: those that still are where they were.
-  func remove(_ items: [HandedItem], _ instance: Instance) async {
+  private nonisolated static func lastChange(_ item: Descriptor) -> Int64? {
+    try? InboxDocument.lastChange(of: item, most: mostMoved)
+  }
+
+  /// Takes copies away that nobody will have.
+  func discard(_ made: [ItemCopy], in folder: Descriptor, _ instance: Instance) async {
+    let owner = "copies of \(instance.app.bundleIdentifier)"
+    _ = try? await jobs.run(owner: owner, subject: Grant.makeID()) { _ in ItemCopy.discard(made, in: folder) }
+  }
+
+  /// Takes an app's own files away, after they were moved: those that still are where they were, as they were.
+  func remove(_ put: PutItems, _ instance: Instance) async {
     let owner = "copies of \(instance.app.bundleIdentifier)"
     // The app may have gone; they go all the same.
     _ = try? await jobs.run(owner: owner, subject: Grant.makeID()) { heartbeat in
-      for each in items where heartbeat.beat() {
+      for (each, changed) in zip(put.sources, put.changes) where heartbeat.beat() {
         guard let now = try? Descriptor.open(each.name, below: each.folder, flags: .place),
-          let present = try? FileIdentity(of: now), let moved = try? FileIdentity(of: each.item), present == moved
+          let present = try? FileIdentity(of: now), let moved = try? FileIdentity(of: each.item), present == moved,
+          Self.lastChange(now) == changed
         else { continue }
         if (try? each.folder.removeFile(each.name)) == nil { try? each.folder.removeTree(each.name) }
       }
@@ -120,7 +151,7 @@ final class PickedCopies {
   ) async throws(CancellationError) -> Result<[PickerInterface.Copy], KernelError>? {
     let container = host.openContainer(instance.app.bundleIdentifier)
     let (inbox, hostID) = (Self.prefix + instance.id, instance.hostID)
-    let made: Result<[ItemCopy], KernelError>? = try await copy(instance, ticket) { isWanted in
+    let made: Result<[ItemCopy], KernelError>? = try await copy(instance, ticket) { isWanted, beforeDisk in
       Result { () throws(KernelError) in
         guard let container else { throw KernelError("open", "container", errno: .noSuchFileOrDirectory) }
         let temporary = try Descriptor.open("tmp", below: container, flags: [.read, .directory, .noFollow])
@@ -131,7 +162,9 @@ final class PickedCopies {
         }
         let folder = try Descriptor.open(inbox, below: temporary, flags: [.read, .directory, .noFollow])
         guard folder.mount == container.mount else { throw KernelError("open", inbox, errno: .improperLink) }
-        return try ItemCopy.all(documents, into: folder, owner: container, while: isWanted).get()
+        return try ItemCopy.all(
+          documents, into: folder, owner: container, while: isWanted, beforeDisk: beforeDisk
+        ).get()
       }
     }
     return made.map { result in
@@ -162,10 +195,11 @@ final class PickedCopies {
   // MARK: -
 
   private func copy<Value: Sendable>(
-    _ instance: Instance, _ ticket: CopyTicket, _ work: @escaping @Sendable (@escaping () -> Bool) -> Value
+    _ instance: Instance, _ ticket: CopyTicket,
+    _ work: @escaping @Sendable (_ isWanted: @escaping () -> Bool, _ beforeDisk: @escaping () -> Void) -> Value
   ) async throws(CancellationError) -> Value? {
     try await jobs.run(owner: "copies of \(instance.app.bundleIdentifier)", subject: Grant.makeID()) { heartbeat in
-      work { heartbeat.beat() && ticket.isWanted }
+      work({ heartbeat.beat() && ticket.isWanted }, heartbeat.waitForDisk)
     }
   }
 }

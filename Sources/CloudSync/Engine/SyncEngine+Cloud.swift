@@ -132,6 +132,7 @@ extension SyncEntry {
       synced?.content = content
       synced?.contentRevision = item.contentRevision
       synced?.stamp = stamp
+      kept = nil
     case .move(_, let parent, let name, _):
       synced?.parent = parent
       synced?.name = name

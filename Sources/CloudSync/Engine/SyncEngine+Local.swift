@@ -99,6 +99,8 @@ extension SyncEngine {
   mutating func setSynced(_ i: Int, _ item: CloudItem, stamp: String) {
     let item = planted == .oldDownloadApplied ? entries[i].remote ?? item : item
     entries[i].synced?.setContent(item, stamp: stamp)
+    // A later conflict about the same content is another one: its version may be gone by then.
+    if entries[i].kept != nil { entries[i].kept = nil }
   }
 
   /// The folder is not as the engine thought, so it looks again.

@@ -12,6 +12,10 @@ package struct CloudLedger: Sendable {
   package var quota: Int64?
   /// The sizes of all documents that are not deleted, in bytes.
   package private(set) var used: Int64 = 0
+  /// Documents and folders that are not deleted.
+  package private(set) var count = 0
+  /// Of these; a device's folder has room for as many.
+  package static let most = 100_000
   /// Anchors below this one are too old, because tombstones after them are gone.
   package private(set) var oldestAnchor = 0
 
@@ -55,6 +59,15 @@ package struct CloudLedger: Sendable {
   package func item(_ id: String) -> CloudItem? { rows[id] }
 
   package func receipt(for key: String) -> CloudReceipt? { receipts[key].map { CloudReceipt(key: key, answer: $0) } }
+
+  /// The contents that items and receipts name.
+  package var contents: Set<String> {
+    var contents = Set(rows.values.filter { !$0.isDeleted }.compactMap(\.content))
+    for answer in receipts.values {
+      if case .accepted(let item) = answer, let content = item.content { contents.insert(content) }
+    }
+    return contents
+  }
 
   /// All items that are not deleted, in the order of their ids.
   package var items: [CloudItem] { rows.values.filter { !$0.isDeleted }.sorted { $0.id < $1.id } }
@@ -130,7 +143,7 @@ package struct CloudLedger: Sendable {
   private mutating func create(_ item: CloudItem, _ device: String) -> CloudAnswer {
     if let row = rows[item.id] { return .conflict(row) }
     if let refusal = refusal(of: item.id, in: item.parent, item.name) { return refusal }
-    if isOverQuota(adding: item.size) { return .overQuota }
+    if isOverQuota(adding: item.size) || count >= Self.most { return .overQuota }
     var row = item
     (row.contentRevision, row.placeRevision) = (revision + 1, revision + 1)
     (row.device, row.isDeleted) = (device, false)
@@ -139,9 +152,12 @@ package struct CloudLedger: Sendable {
 
   /// The reason why the item cannot be at this place.
   private func refusal(of id: String, in parent: String, _ name: String) -> CloudAnswer? {
-    var folder = parent
+    var (folder, steps) = (parent, 0)
     while folder != CloudItem.root {
       if folder == id { return planted == .cycleAccepted ? nil : .cycle }
+      // Only a planted fault makes a circle that is not seen when it closes.
+      steps += 1
+      guard steps <= rows.count else { return .cycle }
       guard let row = rows[folder], !row.isDeleted, row.kind == .folder else { return .missing(folder) }
       folder = row.parent
     }
@@ -172,11 +188,13 @@ package struct CloudLedger: Sendable {
       occupants[place(old.parent, old.name)] = nil
       childCounts[old.parent, default: 0] -= 1
       used -= old.size
+      count -= 1
     }
     if !row.isDeleted {
       occupants[place(row.parent, row.name)] = row.id
       childCounts[row.parent, default: 0] += 1
       used += row.size
+      count += 1
     }
     rows[row.id] = row
     revision = row.revision

@@ -64,9 +64,14 @@ package enum Simulation {
       log: world.log)
   }
 
-  /// A shorter schedule that breaks the same invariant, and of which no decision can be left out.
-  package static func shrink(_ life: Life) -> Life {
-    guard life.failure != nil else { return life }
+  /// A shorter schedule that breaks the same invariant.
+  ///
+  /// - Parameter goesOn: asked before each life, with the number of decisions that are left; where it says no, the shortest so far is it.
+  /// - Returns: also whether it is at its shortest: no decision of it can be left out.
+  package static func shrink(
+    _ life: Life, while goesOn: (Int) -> Bool = { _ in true }
+  ) -> (life: Life, isShortest: Bool) {
+    guard life.failure != nil else { return (life, true) }
     let invariant = life.failure?.invariant
     func fails(_ decisions: [Decision]) -> Bool {
       let shorter = play(
@@ -75,10 +80,15 @@ package enum Simulation {
     }
     var rest = life.decisions
     var size = max(rest.count / 2, 1)
-    while true {
+    var isShortest = true
+    shrinking: while true {
       var start = 0
       var hasShrunk = false
       while start < rest.count {
+        guard goesOn(rest.count) else {
+          isShortest = false
+          break shrinking
+        }
         let shorter = Array(rest[..<start] + rest[min(start + size, rest.count)...])
         if fails(shorter) {
           rest = shorter
@@ -89,6 +99,6 @@ package enum Simulation {
       }
       if size > 1 { size /= 2 } else if !hasShrunk { break }
     }
-    return play(rest, devices: life.devices, seed: life.seed, planted: life.planted, keepsLog: true)
+    return (play(rest, devices: life.devices, seed: life.seed, planted: life.planted, keepsLog: true), isShortest)
   }
 }

@@ -58,9 +58,10 @@ extension World {
         fail(.structure, "The cloud's items \(row.id) and \(other.id) have the same name \(row.name) in \(row.parent).")
       }
     }
-    var folder = row.parent
+    var (folder, steps) = (row.parent, 0)
     while folder != CloudItem.root {
-      if folder == row.id {
+      steps += 1
+      if folder == row.id || steps > server.ledger.count {
         fail(.structure, "The cloud's folder \(row.id) contains itself.")
         return
       }

@@ -18,7 +18,7 @@ extension World {
       }
     case .send(let request, let changes):
       var answers: [CloudAnswer] = []
-      for keyed in changes {
+      for keyed in changes where failure == nil {
         let answer = ask(keyed.change, device: d, key: keyed.key, isFirst: answers.isEmpty)
         note { _ in "Server: \(keyed.change) \(keyed.key) -> \(answer)" }
         answers.append(answer)

@@ -37,7 +37,7 @@ extension Lint {
         for (number, member) in members.enumerated() {
           guard let name = member.string else { continue }
           let place = manifest.place(value.array == nil ? path.key(key) : path.key(key).index(number), member.line)
-          if let what = broadTypes[name] {
+          if let what = broadTypes[name.lowercased()] {
             findings.append(
               LintFinding(
                 .overBroadType, at: place, "It says that it opens \(name), which is \(what) (TYP-5).",

@@ -22,6 +22,14 @@ extension GrantStore {
     }
   }
 
+  /// Its app has made a document of it.
+  package func forgetInInbox(_ document: FileIdentity, of app: String) throws(StateError) {
+    try access { db in
+      try db.execute(
+        sql: "DELETE FROM inboxDocument WHERE bundleIdentifier = ? AND identity = ?", arguments: [app, document.stored])
+    }
+  }
+
   /// The last change of a document when it came into the app's Inbox; `nil`: it is none of these.
   package func changeInInbox(of document: FileIdentity, _ app: String) throws(StateError) -> Int64? {
     try read { db in
@@ -34,13 +42,13 @@ extension GrantStore {
 
 package enum InboxDocument {
   /// Files and folders that are looked at.
-  private static let most = 4096
+  package static let most = 4096
   private static let deepest = 32
 
   /// When a file, or something in a folder, was changed last (`st_ctime`, nanoseconds since 1970). No program can set that back.
   ///
   /// - Throws: `E2BIG`: there is too much in it.
-  package static func lastChange(of item: Descriptor) throws(KernelError) -> Int64 {
+  package static func lastChange(of item: Descriptor, most: Int = most) throws(KernelError) -> Int64 {
     var left = most
     return try lastChange(of: item, &left, depth: 0)
   }

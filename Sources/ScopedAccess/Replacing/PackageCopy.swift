@@ -8,6 +8,8 @@ struct PackageCopy {
   let owner: Descriptor
   /// Asked from time to time; where it says no, the error is `ECANCELED`.
   let isWanted: () -> Bool
+  /// Told before each wait for the disk.
+  private let beforeDisk: () -> Void
   private let budget: UInt64?
   /// Bytes that the copy takes, as far as they are bounded.
   private(set) var size: UInt64 = 0
@@ -21,7 +23,11 @@ struct PackageCopy {
 
   /// - Parameter budget: bytes of all files, and ``entrySize`` for each entry; `nil`: as much as there is. A copy with a bound has
   ///   no attributes: each file could have many of 64 KiB.
-  init(owner: Descriptor, atMost budget: UInt64? = nil, while isWanted: @escaping () -> Bool) {
+  init(
+    owner: Descriptor, atMost budget: UInt64? = nil, while isWanted: @escaping () -> Bool,
+    beforeDisk: @escaping () -> Void = {}
+  ) {
+    self.beforeDisk = beforeDisk
     self.owner = owner
     self.budget = budget
     self.isWanted = isWanted
@@ -35,6 +41,7 @@ struct PackageCopy {
   mutating func fill(_ copy: Descriptor, from source: Descriptor, like former: Descriptor?) throws(KernelError) {
     try fill(copy, from: source, like: former, depth: Self.depth)
     // Files alone would not be enough: after a crash their names would be missing.
+    beforeDisk()
     try copy.synchronizeFully()
   }
 
@@ -66,12 +73,14 @@ struct PackageCopy {
           try content.copyContent(to: file, while: isWanted)
         }
         try dress(file, from: found, like: old)
+        beforeDisk()
         try file.synchronize()
       case .directory:
         try copy.makeDirectory(entry.name, mode: 0o700)
         let folder = try Descriptor.open(entry.name, below: copy, flags: [.read, .directory, .noFollow])
         try fill(folder, from: found, like: old, depth: depth - 1)
         try dress(folder, from: found, like: old)
+        beforeDisk()
         try folder.synchronizeFully()
       case .symlink: try copy.copyLink(found, as: entry.name, owner: owner)
       case .other: throw KernelError("copy", "\(entry.name) is no file and no folder", errno: .notPermitted)
