@@ -145,10 +145,10 @@ lessons: build ## Prove every lesson: untouched, with its solution, with wrong a
 	$(release)/ambit lesson check
 
 # Random tests of the rules play a few of their rounds in `make test`, and all of them here (`Rounds`).
-races: ## Swaps, kills and races in their full number, 10,000 and more of each, and all random tests (after `make test`)
+races: ## All launches, swaps, kills, races and random tests in their full number, 10,000 and more (after `make test`)
 	AMBIT_TEST_ROUNDS=all $(SWIFT) test --skip-build --skip 'ConformanceTests|SwapTests|RaceTests|KillTests'
 	AMBIT_TEST_ROUNDS=all AMBIT_SWAP_ROUNDS=100000 AMBIT_RACE_ROUNDS=5000 AMBIT_KILL_ROUNDS=1000 AMBIT_CATALOG_STEPS=100000 \
-	  $(SWIFT) test --skip-build --filter 'SwapTests|RaceTests|KillTests|RecoveryTests'
+	  $(SWIFT) test --skip-build --filter '^ConformanceTests\.|(Swap|Race|Kill)Tests'
 
 crashes: ## 20,000 states that a crash may leave of each of Ambit's own saves (after `make test`)
 	AMBIT_CRASH_STATES=20000 $(SWIFT) test --skip-build --filter 'CrashTests$$|CrashTests\/'

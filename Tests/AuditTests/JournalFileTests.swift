@@ -25,12 +25,12 @@ extension Folder {
 }
 
 @Suite struct `The journal and the database` {
-  @Test(arguments: 0..<2)
+  @Test(arguments: 0..<Rounds.few(1, of: 2))
   func `AUD-4: hold together what was appended, whatever dies and when`(seed: Int) throws {
     try endAtRandom(seed, steps: 60)
   }
 
-  @Test(arguments: 20..<24)
+  @Test(arguments: 20..<(20 + Rounds.few(2, of: 4)))
   func `a query answers the same wherever its events are`(seed: Int) throws {
     let folder = try Folder()
     var generator = Seeded(seed: UInt64(seed))

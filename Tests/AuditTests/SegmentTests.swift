@@ -39,7 +39,7 @@ extension Folder {
 }
 
 @Suite struct `A log of several files` {
-  @Test(arguments: 0..<2)
+  @Test(arguments: 0..<Rounds.few(1, of: 2))
   func `AUD-4: holds what was added and not removed, in one chain, whatever is done to it`(seed: Int) throws {
     try changeAtRandom(seed, steps: 60)
   }

@@ -351,7 +351,7 @@ import Wire
       more: true)
     try scene.app.settle()
     let writer = try scene.app.connect()
-    for _ in 0..<2000 {
+    for _ in 0..<Rounds.few(600, of: 2000) {
       let answer = try writer.call(
         CoordinationInterface.access,
         CoordinationInterface.AccessCall(

@@ -120,7 +120,7 @@ struct ProcessTests {
         return before == descriptors
       }
       // The moments are spread over the whole of a launch; the same ones every time.
-      for round in 0..<36 {
+      for round in stride(from: 0, to: 36, by: Rounds.areAll ? 1 : 3) {
         let app = try world.probe(picks: [document], arguments: ["spin"])
         usleep(UInt32(round) * 3_000)
         if round >= 28 { _ = try app.process.readLine() }
@@ -187,9 +187,7 @@ struct ProcessTests {
   }
 
   @Test(arguments: TestUser.one(.root))
-  func `20,000 random messages from inside a sandbox leave the broker alive and its memory bounded`(user: TestUser)
-    throws
-  {
+  func `random messages from inside a sandbox leave the broker alive and its memory bounded`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "text")
       let app = try world.probe(picks: [document])
@@ -197,12 +195,14 @@ struct ProcessTests {
       #expect(try app.start())
       let broker = try #require(try world.brokerProcess())
       // Warm first, so that what is measured is growth.
-      _ = try app.tell("fuzz", ["count": 2_000, "seed": 1], patience: .seconds(60))
+      _ = try app.tell("fuzz", ["count": 1_000, "seed": 1], patience: .seconds(60))
       let memory = try #require(ProcessTable.residentKibibytes(broker))
-      let answer = try app.tell("fuzz", ["count": 20_000, "seed": 20_260], patience: .seconds(120))
-      #expect(answer["sent"] == 20_000, "\(answer.text)")
-      #expect(try #require(answer["hungUp"]?.int) > 1_000)
-      #expect(try #require(answer["answered"]?.int) > 10_000)
+      let count = Rounds.few(4_000, of: 20_000)
+      let answer = try app.tell(
+        "fuzz", ["count": .number(Double(count)), "seed": 20_260], patience: .seconds(120))
+      #expect(answer["sent"]?.int == count, "\(answer.text)")
+      #expect(try #require(answer["hungUp"]?.int) > count / 20)
+      #expect(try #require(answer["answered"]?.int) > count / 2)
       #expect(try world.brokerProcess() == broker)
       #expect(try #require(ProcessTable.residentKibibytes(broker)) < memory + 16_384)
       // The app that did it, and another, are served as before; nothing was granted.

@@ -32,7 +32,10 @@ struct RecoveryTests {
     .oldContentKept, .contentWriting, .contentWritten, .recordRemoved, .contentRestoring,
   ]
 
-  @Test(arguments: TestUser.inTurn(FaultPoint.allCases.filter { !elsewhere.contains($0) }))
+  private static let points = FaultPoint.allCases.filter { !elsewhere.contains($0) }.enumerated()
+    .filter { Rounds.areAll || $0.offset.isMultiple(of: 3) }.map(\.element)
+
+  @Test(arguments: TestUser.inTurn(points))
   func `the broker is killed at any change: what was answered is there after, nothing is invented, nothing stays shown`(
     user: TestUser, point: FaultPoint
   ) throws {
@@ -41,7 +44,7 @@ struct RecoveryTests {
       var deaths = 0
       for step in Self.steps {
         let broker = try world.brokerProcess()
-        // Without all rounds the broker dies once: in the first step that comes by the point.
+        // Without all rounds the broker dies once, in the first step that comes by the point, and the story ends with that step.
         let dies = deaths == 0 || Rounds.areAll
         if dies { try story.arm() }
         var isDone = try step.act(story)
@@ -62,6 +65,7 @@ struct RecoveryTests {
           if step.name != "stop" || !isDone { isDone = try step.act(story) }
         }
         #expect(isDone, "\(step.name): \(story.last)")
+        if deaths > 0, !Rounds.areAll { break }
       }
       let dies = deaths == 0 || Rounds.areAll
       if dies { try story.arm() }

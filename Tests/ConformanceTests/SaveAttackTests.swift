@@ -160,7 +160,7 @@ import Testing
         world, document,
         """
         import time
-        ends = time.monotonic() + 4
+        ends = time.monotonic() + \(Rounds.few(1, of: 4))
         def swap():
             while time.monotonic() < ends:
                 for act in (lambda: os.symlink('\(secret)', 'x'), lambda: os.mkfifo('x'), lambda: os.mkdir('x'),

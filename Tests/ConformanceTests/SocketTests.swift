@@ -159,6 +159,7 @@ struct SocketTests {
       let folder = "\(world.home)/Papers/run"
       try world.makeFolder(folder)
       let service = try serve(in: folder, world)
+      let rounds = Rounds.few(800, of: 4000)
       let script = #"""
         url = ctl("pick", "--folder"); ctl("start", url); theirs = ctl("path", url) + "/stream"
         ours = "/tmp/stream"
@@ -183,7 +184,7 @@ struct SocketTests {
         def count(answer): seen[answer] = seen.get(answer, 0) + 1
         flippers = [threading.Thread(target=flip), threading.Thread(target=swap)]
         for thread in flippers: thread.start()
-        for _ in range(4000):
+        for _ in range(\#(rounds)):
           with socket.socket(socket.AF_UNIX) as place: count(raw(place.fileno(), memory, len(good)))
           count("swapped " + raw(number, bad, len(bad)))
         over = True
@@ -196,7 +197,7 @@ struct SocketTests {
       let answers = try answers(script, world, picks: [folder], patience: .seconds(120))
       // Both addresses were seen, so the race was one.
       #expect((Int(answers["ok"] ?? "") ?? 0) > 0 && (Int(answers["EPERM"] ?? "") ?? 0) > 0, "\(answers)")
-      #expect(answers["swapped"] == "4000" && answers["won"] == "0", "\(answers)")
+      #expect(answers["swapped"] == "\(rounds)" && answers["won"] == "0", "\(answers)")
       #expect(reached(service) == 0)
       // A flood of refusals is counted and not written out.
       #expect(try world.audit(.refuse).count < 200)

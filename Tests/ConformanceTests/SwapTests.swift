@@ -10,7 +10,7 @@ import Testing
 
 /// A document's place, and the folders on the way to it, swapped for something else as fast as the kernel can, while an app
 /// uses the document: never is another one read or written.
-@Suite(.serialized, .waiting, .timeLimit(.minutes(20)))
+@Suite(.serialized, .waiting, .timeLimit(.minutes(120)))
 struct SwapTests {
   /// How many of root; a tenth of it by an ordinary user, whose broker has to search each time that something else is in the
   /// document's place. `make races` asks for a hundred thousand.

@@ -19,8 +19,8 @@ package struct Deadline: Sendable {
     return max(0, Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1))
   }
 
-  /// Asks again and again until the answer is yes, and between two times waits for as long as asking took, within bounds: many
-  /// ask by starting a program, and others are to get on meanwhile.
+  /// Asks again and again until the answer is yes, and between two times waits for three times as long as asking took, within bounds:
+  /// many ask by starting a program, and others are to get on meanwhile.
   package static func wait(
     _ patience: Duration = .seconds(10), for what: @autoclosure () -> String, until isSo: () throws -> Bool
   ) throws {
@@ -29,7 +29,7 @@ package struct Deadline: Sendable {
       let asked = ContinuousClock.now
       if try isSo() { return }
       if deadline.isOver { throw HarnessError("waited \(patience) for \(what())") }
-      let pause = min(max(ContinuousClock.now - asked, .milliseconds(5)), .milliseconds(200))
+      let pause = min(max((ContinuousClock.now - asked) * 3, .milliseconds(5)), .milliseconds(300))
       usleep(useconds_t(pause / .microseconds(1)))
     }
   }
