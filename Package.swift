@@ -16,6 +16,11 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+/// Rooms of rules that random tests play hundreds of thousands of times, or that each broker reads at its start: optimised in every build.
+/// Their assertions hold in builds for debugging all the same.
+let computing: [SwiftSetting] =
+  strict + [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
+
 /// Tests too; and a whole module in as few runs of the compiler as there are cores, since each run expands every macro of
 /// the module anew.
 let testing: [SwiftSetting] = strict + [.unsafeFlags(["-driver-batch-size-limit", "1000"])]
@@ -96,7 +101,7 @@ let package = Package(
     .target(name: "Paths", swiftSettings: strict),
     .target(name: "Kernel", dependencies: ["CLinux", "Paths", system], swiftSettings: strict),
     .target(name: "UserFiles", dependencies: ["Kernel", "Paths", system], swiftSettings: strict),
-    .target(name: "ContentTypes", dependencies: ["Kernel", "Paths", system], swiftSettings: strict),
+    .target(name: "ContentTypes", dependencies: ["Kernel", "Paths", system], swiftSettings: computing),
     .target(name: "Thumbnails", dependencies: ["Kernel", "Paths", "Cryptography", system], swiftSettings: strict),
     .target(name: "Folders", dependencies: ["ContentTypes", "Kernel", "Paths", system], swiftSettings: strict),
     .target(name: "Terminal", dependencies: ["Kernel", system], swiftSettings: strict),
@@ -122,7 +127,7 @@ let package = Package(
     .target(name: "FileProviders", dependencies: ["Databases", "Folders", "Paths", grdb], swiftSettings: strict),
     .target(name: "Audit", dependencies: ["Kernel", "Paths", "Cryptography", grdb], swiftSettings: strict),
     .target(name: "Decisions", dependencies: ["AppModel", "Policy"], swiftSettings: strict),
-    .target(name: "Coordination", dependencies: ["Paths"], swiftSettings: strict),
+    .target(name: "Coordination", dependencies: ["Paths"], swiftSettings: computing),
     .target(name: "CrashStates", dependencies: ["Paths", "Cryptography"], swiftSettings: strict),
     .target(name: "CrashRecorder", dependencies: ["CrashStates", "Kernel", "Paths", system], swiftSettings: strict),
     .target(
@@ -142,7 +147,7 @@ let package = Package(
         "ScopedAccess", "Query", "Catalog", "FileProviders", "Audit", system,
       ],
       swiftSettings: strict),
-    .target(name: "CloudSync", dependencies: ["Paths"], swiftSettings: strict),
+    .target(name: "CloudSync", dependencies: ["Paths"], swiftSettings: computing),
     .target(
       name: "Cloud",
       dependencies: [

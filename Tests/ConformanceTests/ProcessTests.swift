@@ -68,7 +68,7 @@ struct ProcessTests {
       let signals = [("HUP", SIGHUP), ("USR1", SIGUSR1), ("USR2", SIGUSR2), ("INT", SIGINT), ("TERM", SIGTERM)]
       let traps = signals.map { "trap 'echo \($0.0)' \($0.0)\n" }.joined()
       // The app goes on after each; the last one ends it.
-      let script = "\(traps)trap 'echo TERM; exit 9' TERM; echo ready; while :; do sleep 0.02; done"
+      let script = "\(traps)trap 'echo TERM; exit 9' TERM; echo ready; while :; do sleep 0.1; done"
       let app = try world.launch(["/bin/bash", "-c", script])
       #expect(try app.process.readLine() == "ready")
       for (name, signal) in signals {

@@ -11,7 +11,7 @@ import Testing
 /// Ambit's own saves: whatever a crash leaves of them, the document is whole, and no acknowledged save is lost.
 @Suite(.serialized) struct SaverCrashTests {
   /// `make crashes` looks at ten times as many.
-  private static let states = ProcessInfo.processInfo.environment["AMBIT_CRASH_STATES"].flatMap(Int.init) ?? 2000
+  private static let states = ProcessInfo.processInfo.environment["AMBIT_CRASH_STATES"].flatMap(Int.init) ?? 500
 
   /// Large enough for a save to tear at several places.
   private static let old = String(repeating: "the old text\n", count: 1500)

@@ -106,7 +106,7 @@ import Testing
     #expect(try found(killed(folder)).count == 397)
   }
 
-  @Test(arguments: 0..<6)
+  @Test(arguments: 0..<UInt64(Rounds.few(2, of: 6)))
   func `AUD-10: whenever the process dies, all that was added is there after, and nothing else`(seed: UInt64) throws {
     try endAtRandom(seed, steps: 100)
   }
@@ -292,7 +292,7 @@ import Testing
     return mixed
   }
 
-  @Test(arguments: 0..<4)
+  @Test(arguments: 0..<UInt64(Rounds.few(2, of: 4)))
   func `beside a database that was put back nothing comes into force that is not in it, and it opens`(seed: UInt64)
     throws
   {

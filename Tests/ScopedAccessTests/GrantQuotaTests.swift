@@ -12,7 +12,7 @@ import Testing
     var held: [Int] = []
     var model: [Int] = []
     var (refused, released, failures) = (0, 0, 0)
-    for step in 0..<6000 {
+    for step in 0..<Rounds.few(1500, of: 6000) {
       if Int.random(in: 0..<8, using: &generator) == 0, !held.isEmpty {
         let index = Int.random(in: 0..<held.count, using: &generator)
         model.removeAll { $0 == held[index] }

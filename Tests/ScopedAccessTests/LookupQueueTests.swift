@@ -58,7 +58,8 @@ import Testing
   }
 
   /// The model: every lookup that was taken is in one of four states, and the rules are looked at one by one.
-  @Test(arguments: 0..<12) func `whatever happens, each is answered once and the limits hold`(seed: UInt64) throws {
+  @Test(arguments: 0..<UInt64(Rounds.few(4, of: 12)))
+  func `whatever happens, each is answered once and the limits hold`(seed: UInt64) throws {
     try lookUpAtRandom(seed)
   }
 
@@ -158,7 +159,8 @@ import Testing
     #expect(!absences.holds(identity(1), at: time, mounts: 1))
   }
 
-  @Test(arguments: 0..<10) func `is as a list of all notes would have it, but for the oldest`(seed: UInt64) {
+  @Test(arguments: 0..<UInt64(Rounds.few(3, of: 10)))
+  func `is as a list of all notes would have it, but for the oldest`(seed: UInt64) {
     var random = Seeded(seed: seed)
     var absences = NegativeCache()
     var model: [UInt64: (until: Int64, mounts: Int)] = [:]

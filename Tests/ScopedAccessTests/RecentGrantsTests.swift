@@ -19,7 +19,7 @@ import Testing
     var order: [String] = []
     var needed: Set<String> = []
     var (clock, evictions, survivals, failures): (Int64, Int, Int, Int) = (0, 0, 0, 0)
-    for step in 0..<4000 {
+    for step in 0..<Rounds.few(1500, of: 4000) {
       // Several documents of one choice are of the same moment.
       if Int.random(in: 0..<3, using: &generator) > 0 { clock += 1 }
       let any = known.indices.randomElement(using: &generator)

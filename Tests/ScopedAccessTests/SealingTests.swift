@@ -49,7 +49,7 @@ import Testing
 
   @Test func `whatever lies under a seal, reading it ends well`() {
     var generator = Seeded(seed: 22)
-    for _ in 0..<20_000 {
+    for _ in 0..<Rounds.few(4_000, of: 20_000) {
       var bytes = full.bytes
       for _ in 0..<Int.random(in: 1...4, using: &generator) {
         bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(in: .min ... .max, using: &generator)
@@ -126,7 +126,7 @@ import Testing
     var generator = Seeded(seed: 20)
     let sealed = bookmark.sealed(with: key, for: .bookmark)
     var opened = 0
-    for _ in 0..<50_000 {
+    for _ in 0..<Rounds.few(8_000, of: 50_000) {
       // Half of them are cut and changed from a real one: nearer to the truth than noise.
       var blob = Array(sealed.prefix(Int.random(in: 0...sealed.count, using: &generator)))
       if Bool.random(using: &generator) {
@@ -200,7 +200,7 @@ import Testing
   @Test func `random texts are no tokens`() {
     var generator = Seeded(seed: 7)
     let letters = Array("abcdefghij0123456789.")
-    for _ in 0..<20_000 {
+    for _ in 0..<Rounds.few(4_000, of: 20_000) {
       let text = String((0..<43).map { _ in letters.randomElement(using: &generator) ?? "." })
       #expect(key.grant(of: text, instance: "one") == nil)
     }
