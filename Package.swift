@@ -98,7 +98,7 @@ let package = Package(
     .systemLibrary(name: "CNettle", pkgConfig: "hogweed", providers: [.apt(["nettle-dev"])]),
     .target(name: "Cryptography", dependencies: ["CNettle"], swiftSettings: strict),
     .target(name: "Rulebook", swiftSettings: strict),
-    .target(name: "Paths", swiftSettings: strict),
+    .target(name: "Paths", swiftSettings: computing),
     .target(name: "Kernel", dependencies: ["CLinux", "Paths", system], swiftSettings: strict),
     .target(name: "UserFiles", dependencies: ["Kernel", "Paths", system], swiftSettings: strict),
     .target(name: "ContentTypes", dependencies: ["Kernel", "Paths", system], swiftSettings: computing),
@@ -107,14 +107,15 @@ let package = Package(
     .target(name: "Terminal", dependencies: ["Kernel", system], swiftSettings: strict),
     .target(name: "Pages", dependencies: ["Paths", "Terminal", "Cryptography"], swiftSettings: strict),
     .target(
-      name: "AppModel", dependencies: ["ContentTypes", "Kernel", "Paths", "Cryptography"], swiftSettings: strict),
+      name: "AppModel", dependencies: ["ContentTypes", "Kernel", "Paths", "Cryptography"], swiftSettings: computing),
     .target(name: "Sandbox", dependencies: ["Kernel", "Paths", system], swiftSettings: strict),
     .target(
       name: "Policy", dependencies: ["ContentTypes", "Kernel", "AppModel", "Paths", "Sandbox", system, tomlKit],
       // A link to the folder at the top: one text of each policy.
-      resources: [.embedInCode("Policies")], swiftSettings: strict),
+      resources: [.embedInCode("Policies")], swiftSettings: computing),
     .target(
-      name: "Wire", dependencies: ["Kernel", "Paths"], resources: [.embedInCode("Interfaces")], swiftSettings: strict),
+      name: "Wire", dependencies: ["Kernel", "Paths"], resources: [.embedInCode("Interfaces")], swiftSettings: computing
+    ),
     .target(
       name: "Seccomp", dependencies: ["Kernel", "CSeccomp", "Wire", "Cryptography", system], swiftSettings: strict),
     .target(

@@ -14,8 +14,9 @@ swift=${SWIFT:-swift}
 
 status=0
 rest='(KillTests|SwapTests|RaceTests)'
-files='^(AuditTests|ScopedAccessTests)\.|LeakTests'
-# What writes files waits for the disk, and what computes goes on meanwhile. Neither builds anything: they need no lock.
+files='^(AuditTests|ScopedAccessTests|CrashRecorderTests|KernelTests|SandboxTests)\.|LeakTests'
+# What writes files and starts programs waits for them, and what computes goes on meanwhile. Neither builds anything: they need no
+# lock. Both take about as long.
 said=$(mktemp)
 beside=
 trap 'rm -f "$said"; [ -z "$beside" ] || kill "$beside"' EXIT

@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -133,9 +134,12 @@ int ambit_pidfd_ended(int pidfd) {
   return ready != 0;
 }
 
-static int wait_to_be_killed(void *unused) {
-  (void)unused;
+static int wait_to_be_killed(void *parent) {
   /* Shares its parent's memory, errno included, so it may not make a call that can fail. */
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  /* A parent that is killed in this moment leaves nothing: no process, and no socket or lock that this one has a copy of. */
+  syscall(SYS_close_range, 0U, ~0U, 0U);
+  if (getppid() != (pid_t)(intptr_t)parent) _exit(0);
   for (;;) pause();
   return 0;
 }
@@ -159,7 +163,7 @@ int ambit_idmap_namespace(uint32_t disk_uid, uint32_t shown_uid, uint32_t disk_g
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before); /* inherited: nothing wakes the helper but SIGKILL */
-  pid_t pid = clone(wait_to_be_killed, stack + stack_size, CLONE_NEWUSER | CLONE_VM | SIGCHLD, NULL);
+  pid_t pid = clone(wait_to_be_killed, stack + stack_size, CLONE_NEWUSER | CLONE_VM | SIGCHLD, (void *)(intptr_t)getpid());
   int result = pid == -1 ? -errno : 0;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (pid > 0) {

@@ -48,7 +48,7 @@ struct FileProviderTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `PRV-4, PRV-13: a write returns, the provider hears of it, and what it has not got is not evicted`(
     user: TestUser
   ) throws {
@@ -97,7 +97,7 @@ struct FileProviderTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `What is made, renamed and deleted in the folder reaches the provider; PRV-12: a name that is taken gives way`(
     user: TestUser
   ) throws {
@@ -135,7 +135,7 @@ struct FileProviderTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `The broker enforces capabilities, and PRV-15: a deletion that the provider rejects is taken back`(
     user: TestUser
   ) throws {
@@ -160,7 +160,7 @@ struct FileProviderTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `PCK-2: an import brings the content, and copies no zeros; the provider's own error reaches the reader`(
     user: TestUser
   ) throws {
@@ -262,7 +262,7 @@ struct FileProviderTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `OIP-5: opening ends while the document comes, and nothing is half there`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let folder = try enabled(world, "slow")
