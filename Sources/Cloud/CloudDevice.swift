@@ -175,7 +175,7 @@ package final class CloudDevice {
       if !folder.isWatched {
         inbox.put(.trouble("not all of the folder can be watched (fs.inotify); it is looked at every 5 seconds"))
       }
-      // What came during the look is seen by the next one.
+      // The next look finds the changes that came during this one.
       if folder.hasNews { inbox.put(.changed) }
       return [.scan(items)]
     } catch is FolderInMotion {

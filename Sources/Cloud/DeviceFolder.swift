@@ -371,8 +371,8 @@ final class DeviceFolder {
     }
   }
 
-  /// Keeps the content of a document as a conflict version, which is made by the path: so the path has to lead to the document, and the
-  /// document to have the content, before and after.
+  /// Keeps the content of a document as a conflict version. The version is made by the path. So the path has to lead to the document, and
+  /// the document has to have the content, before and after.
   private func keep(_ inner: String, _ content: String, _ device: String) throws {
     func confirm() throws -> String {
       let place = try Descriptor.open(inner, below: root, flags: .place, resolve: [.beneath, .noSymlinks])

@@ -126,7 +126,7 @@ package struct ProviderCheck: Sendable {
     },
     ProviderCheck("no-circle", "No folder is in itself.", "Look at its parents.") { transcript in
       let parents = Dictionary(transcript.all.map { ($0.item.identifier, $0.item.parent) }) { first, _ in first }
-      // Each folder is walked once, whatever number of items names it.
+      // Each folder is walked once, and not once for each item that names it.
       var verdicts: [String: Bool] = [:]
       return transcript.all.compactMap { item, _ in
         var (at, way) = (item.parent, [String]())

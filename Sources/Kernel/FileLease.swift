@@ -22,12 +22,14 @@ package enum FileLease: Sendable {
   /// Seconds after which the kernel lets a waiting open go on, whatever the holder does; `nil`: never, or it does not say
   /// (`/proc/sys/fs/lease-break-time`).
   package static var breakTime: Int? {
-    guard let file = try? Descriptor.open("/proc/sys/fs/lease-break-time", flags: .read),
-      let text = try? file.readAll(limit: 32),
+    guard let text = try? breakTimeFile?.bytes(at: 0, count: 32),
       let seconds = Int(String(decoding: text.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)), seconds > 0
     else { return nil }
     return seconds
   }
+
+  /// Read at each break, while a program waits: so it stays open.
+  private static let breakTimeFile = try? Descriptor.open("/proc/sys/fs/lease-break-time", flags: .read)
 }
 
 extension Descriptor {

@@ -16,8 +16,8 @@ extension FileActor {
     }
   }
 
-  /// Milliseconds without a byte. The act itself gives up before, and says why; one that copies writes a space each second, but for
-  /// its waits for the disk.
+  /// Milliseconds without a byte. The act itself gives up earlier, with a reason. A copy writes a space each second, except while it waits
+  /// for the disk.
   private static let patience: Int32 = 120_000
   private static let longestAnswer = 8 << 20
 

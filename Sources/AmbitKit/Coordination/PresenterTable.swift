@@ -16,6 +16,8 @@ final class PresenterTable: Sendable {
     var registered: [PresenterLink] = []
     /// By object, so that a coordinator that was made before its presenter was added has the same purpose.
     var purposes: [ObjectIdentifier: (presenter: WeakPresenter, purpose: String)] = [:]
+    /// With so many, those of objects that are gone are taken out.
+    var mostPurposes = 64
   }
 
   private final class WeakPresenter: @unchecked Sendable {
@@ -32,7 +34,10 @@ final class PresenterTable: Sendable {
     return state.withLock { state in
       // Another object may have its address by now.
       if let known = state.purposes[key], known.presenter.object != nil { return known.purpose }
-      state.purposes = state.purposes.filter { $0.value.presenter.object != nil }
+      if state.purposes.count >= state.mostPurposes {
+        state.purposes = state.purposes.filter { $0.value.presenter.object != nil }
+        state.mostPurposes = max(64, 2 * state.purposes.count)
+      }
       let purpose = UUID().uuidString
       state.purposes[key] = (weak, purpose)
       return purpose

@@ -122,8 +122,9 @@ extension Document {
       case false?: break
       case nil: lookForConflicts()
       }
-      // It may have been written while it was read.
-      onMainLater { self.followFile() }
+      // It may have been written while it was read. Otherwise nothing has to come later, which would keep the document until then.
+      let (url, known) = shared.withLock { ($0.url, $0.known) }
+      if let now = FileStamp(of: url), now != known { onMainLater { self.followFile() } }
     case .failure(let error):
       if !isOpen {
         endPresenting()

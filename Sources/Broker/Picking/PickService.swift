@@ -47,7 +47,7 @@ final class PickService {
       throw ErrorReply.invalidParameter("browser")
     }
     try Self.check(request.browser)
-    // A source that is none is told before the user is asked; the sources are opened for good when it is the app's turn.
+    // A source that cannot be handed over is refused before the user is asked. After a wait the sources are opened anew.
     var sources = try copies.sources(request, instance)
     // The user chooses a folder then; it is not handed to the app.
     let isHanding = !sources.isEmpty

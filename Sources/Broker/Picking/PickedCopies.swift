@@ -120,7 +120,7 @@ final class PickedCopies {
     try? InboxDocument.lastChange(of: item, most: mostMoved)
   }
 
-  /// Takes copies away that nobody will have.
+  /// Takes copies away for which there is no use.
   func discard(_ made: [ItemCopy], in folder: Descriptor, _ instance: Instance) async {
     let owner = "copies of \(instance.app.bundleIdentifier)"
     _ = try? await jobs.run(owner: owner, subject: Grant.makeID()) { _ in ItemCopy.discard(made, in: folder) }

@@ -62,8 +62,8 @@ package struct ItemCopy: Sendable {
     }
   }
 
-  /// Takes copies away that nobody will have. What somebody has changed or put in their place stays. From any thread: a folder may
-  /// hold much.
+  /// Takes copies away for which there is no use. A copy that was changed meanwhile stays, and so does another file in its place. From
+  /// any thread: a folder may hold much.
   package static func discard(_ copies: [ItemCopy], in folder: Descriptor) {
     for copy in copies {
       guard let present = try? Descriptor.open(copy.name, below: folder, flags: .place),
@@ -106,7 +106,7 @@ private struct StagedCopy {
         try source.adopt(made, as: owner ?? made)
       default: throw KernelError("copy", "\(wanted) is no file and no folder", errno: .notPermitted)
       }
-      // The disk may have taken so long that nobody waits any more.
+      // The wait for the disk may have been too long for the request.
       guard isWanted() else { throw KernelError("copy", wanted, errno: .canceled) }
     } catch {
       remove()
