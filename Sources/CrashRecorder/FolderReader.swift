@@ -59,12 +59,15 @@ package struct FolderReader {
   var bytes = 0
   private var nextNumber = 1
   let limits: RecordingLimits
+  /// A file that may not be read is an error. Otherwise it counts as empty: there is nothing in it for the user who opens it after a crash.
+  private let needsAll: Bool
   private static let deepest = 100
 
-  init(_ limits: RecordingLimits) { self.limits = limits }
+  init(_ limits: RecordingLimits, needsAll: Bool = true) { (self.limits, self.needsAll) = (limits, needsAll) }
 
-  static func read(_ folders: [WatchedFolder], _ limits: RecordingLimits) throws -> FolderReader {
-    var reader = FolderReader(limits)
+  static func read(_ folders: [WatchedFolder], _ limits: RecordingLimits, needsAll: Bool = true) throws -> FolderReader
+  {
+    var reader = FolderReader(limits, needsAll: needsAll)
     for folder in folders {
       let id = try reader.enter(folder.descriptor, folder.path, depth: 0)
       reader.tree.roots.append(.init(folder.name, id))
@@ -133,6 +136,7 @@ package struct FolderReader {
       return try file.readAll(limit: limits.bytes - bytes)
     } catch {
       if error.errno == .permissionDenied {
+        guard needsAll else { return [] }
         throw RecordingError("\(path) may not be read; watch a folder in which you may read all files.")
       }
       throw error
@@ -153,11 +157,11 @@ package struct FolderReader {
 }
 
 extension FolderReader {
-  /// The folders as they are now.
+  /// The folders as they are now, for the user who opens them. A program that is killed may leave files that nobody may read yet.
   package static func tree(of folders: [WatchedFolder], _ limits: RecordingLimits = RecordingLimits()) throws
     -> FileTree
   {
-    try read(folders, limits).tree
+    try read(folders, limits, needsAll: false).tree
   }
 }
 
