@@ -59,7 +59,7 @@ package struct FolderReader {
   var bytes = 0
   private var nextNumber = 1
   let limits: RecordingLimits
-  /// A file that may not be read is an error. Otherwise it counts as empty: there is nothing in it for the user who opens it after a crash.
+  /// A file that may not be read is an error. Otherwise it counts as empty, as it is for its user after a crash.
   private let needsAll: Bool
   private static let deepest = 100
 

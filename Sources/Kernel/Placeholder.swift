@@ -55,7 +55,7 @@ package enum Placeholder {
   ) throws(KernelError) {
     let size = UInt64(max(0, size))
     guard try content.status().size == size else { throw KernelError("copy_file_range", errno: .ioError) }
-    // A content that can be read is not written over, whoever says that there is none. A mode that somebody has given a placeholder goes.
+    // A content that can be read is never written over. A mode that somebody has given a placeholder goes.
     var found = stat()
     guard unsafe fstat(place.rawValue, &found) == 0 else { throw KernelError.last("fstat", "a placeholder") }
     if found.st_mode & 0o577 != 0 {

@@ -78,6 +78,17 @@ import Wire
     try await world.end()
   }
 
+  @Test func `PCK-5: a change deep in a folder that is moved is seen`() throws {
+    let temporary = try TemporaryFolder()
+    let deep = try temporary.folder("moved/" + Array(repeating: "d", count: 50).joined(separator: "/"))
+    try Data("draft".utf8).write(to: URL(fileURLWithPath: "\(deep)/text"))
+    let folder = try Descriptor.open("\(temporary.path)/moved", flags: .place)
+    let before = try InboxDocument.lastChange(of: folder)
+    usleep(20_000)
+    try Data("later".utf8).write(to: URL(fileURLWithPath: "\(deep)/text"))
+    #expect(try InboxDocument.lastChange(of: folder) > before)
+  }
+
   @Test func `PCK-6: copies that nobody will have go, but not what somebody has changed in them`() throws {
     let temporary = try TemporaryFolder()
     let (from, to) = (try temporary.folder("from"), try temporary.folder("to"))

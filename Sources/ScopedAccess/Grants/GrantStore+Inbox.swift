@@ -43,7 +43,8 @@ extension GrantStore {
 package enum InboxDocument {
   /// Files and folders that are looked at.
   package static let most = 4096
-  private static let deepest = 32
+  /// As deep as a copy may be (``PackageCopy``).
+  private static let deepest = 64
 
   /// When a file, or something in a folder, was changed last (`st_ctime`, nanoseconds since 1970). No program can set that back.
   ///
