@@ -51,7 +51,7 @@ final class AppServer: LoopMember {
   private func serve(_ call: CheckedCall, on connection: WireConnection, of instance: Instance) {
     let request = Request(on: connection)
     instance.requests.begin(request)
-    request.serve(
+    request.begin(
       // An app is not told why: reasons name the user's folders. The user finds them in the log.
       failure: { error in
         let reason = "\(call.interface).\(call.member): \(error)"
@@ -59,7 +59,7 @@ final class AppServer: LoopMember {
         return AccessInterface.Failure.unavailable(ScopeService.sentence("the broker could not do this", error))
       }
     ) {
-      try await self.services.serve(call, on: connection, for: instance)
+      try self.services.serve(call, on: connection, for: instance)
     } answer: { reply, descriptors in
       if call.call.oneway { return }
       self.replies.send(

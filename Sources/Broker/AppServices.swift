@@ -17,14 +17,22 @@ struct AppServices {
   let openings: OpeningService
   let providers: ProviderExtensions
 
+  func serve(_ call: CheckedCall, on connection: WireConnection, for instance: Instance) throws -> Course {
+    if call.interface == CoordinationInterface.name {
+      return try coordination.serve(call, on: connection, for: instance)
+    }
+    return .waits { try await waiting(call, on: connection, for: instance) }
+  }
+
   /// - Returns: `nil`: the service answers on the connection itself.
-  func serve(_ call: CheckedCall, on connection: WireConnection, for instance: Instance) async throws -> Answer? {
+  private func waiting(
+    _ call: CheckedCall, on connection: WireConnection, for instance: Instance
+  ) async throws -> Answer? {
     switch call.interface {
     case PickerInterface.name where call.member != "Pick": try await browser.serve(call, for: instance)
     case PickerInterface.name: try await picker.pick(call, for: instance)
     case AccessInterface.name: try await access.serve(call, on: connection, for: instance)
     case TransferInterface.name: try await transfers.serve(call, for: instance)
-    case CoordinationInterface.name: try await coordination.serve(call, on: connection, for: instance)
     case VersionsInterface.name: try await versions.serve(call, for: instance)
     case QueryInterface.name: try await catalog.serve(call, on: connection, for: instance)
     case ThumbnailsInterface.name: try await thumbnails.serve(call, for: instance)

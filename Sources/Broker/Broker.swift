@@ -126,10 +126,10 @@ final class Broker {
     ) { [trail, grants, sidecars, placeholders = locations.placeholders] in
       !trail.isWhole || grants.awaitsRoom || !sidecars.isIdle || !references.isIdle || placeholders.isGuarding
     }
-    // In this order. Due grants end before a request is answered, and the user's side comes first: a launcher's answer is then
-    // known before its app's next act.
+    // In this order. A program that waits in open(2) goes on first. Due grants end before a request is answered, and the user's side comes
+    // first: a launcher's answer is then known before its app's next act.
     for member in [
-      revoker, lifetime, trail, keeper, replies, launches.groups, leases, files, scan, user, apps, ender, locator,
+      leases, revoker, lifetime, trail, keeper, replies, launches.groups, files, scan, user, apps, ender, locator,
       jobs, scopes, launches.preparer, orphans, GrantMoves(grants), events, presented, leased, coordination, catalog,
       locations.extensions, locations.placeholders,
     ] as [any LoopMember] { loop.add(member) }

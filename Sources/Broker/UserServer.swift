@@ -52,19 +52,22 @@ final class UserServer: LoopMember {
     requests.begin(request)
     // When a decision for it counts as written down: as the policy says of the app that it is about.
     var sync = AuditLog.Sync.group
-    request.serve(failure: { Self.failure($0, of: call.interface) }) {
-      switch call.interface {
-      case GrantsInterface.name: return try await self.grants.serve(call)
-      case CoordinationInterface.name:
-        return try await self.coordination.serve(call, on: connection, for: nil)
-      case VersionsInterface.name: return try await self.versions.serve(call, for: nil)
-      case ThumbnailsInterface.name: return try await self.thumbnails.serve(call, for: nil)
-      case QueryInterface.name: return try await self.catalog.serve(call, on: connection, for: nil)
-      case LocationsInterface.name: return try await self.locations.serve(call, on: connection)
-      case InspectorInterface.name: return try await self.inspection.serve(call)
-      default:
-        return try await self.launches.serve(call, on: connection) { instance in
-          if instance.app.rules.syncsFully { sync = .full }
+    request.begin(failure: { Self.failure($0, of: call.interface) }) {
+      if call.interface == CoordinationInterface.name {
+        return try self.coordination.serve(call, on: connection, for: nil)
+      }
+      return .waits {
+        switch call.interface {
+        case GrantsInterface.name: return try await self.grants.serve(call)
+        case VersionsInterface.name: return try await self.versions.serve(call, for: nil)
+        case ThumbnailsInterface.name: return try await self.thumbnails.serve(call, for: nil)
+        case QueryInterface.name: return try await self.catalog.serve(call, on: connection, for: nil)
+        case LocationsInterface.name: return try await self.locations.serve(call, on: connection)
+        case InspectorInterface.name: return try await self.inspection.serve(call)
+        default:
+          return try await self.launches.serve(call, on: connection) { instance in
+            if instance.app.rules.syncsFully { sync = .full }
+          }
         }
       }
     } answer: { reply, descriptors in

@@ -37,6 +37,16 @@ package actor BrokerLoop {
     if unsafe !shared.executor.isDraining { _ = shared.executor.drain() }
   }
 
+  /// Does something at once that waits for nothing. What it begins comes after it, as after a job.
+  @BrokerLoop
+  package static func perform(_ body: @BrokerLoop () -> Void) {
+    guard unsafe !shared.executor.isDraining else { return body() }
+    unsafe shared.executor.isDraining = true
+    body()
+    unsafe shared.executor.isDraining = false
+    _ = shared.executor.drain()
+  }
+
   /// Runs something on the loop from elsewhere, and waits for it.
   package static func run<Value: Sendable>(
     _ body: @escaping @BrokerLoop @Sendable () async throws -> Value

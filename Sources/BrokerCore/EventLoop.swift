@@ -50,6 +50,8 @@ package final class EventLoop: LoopMember {
   package let clock: any LoopClock
   private var members: [any LoopMember] = []
   private var ranges: [(member: any LoopMember, entries: Range<Int>)] = []
+  /// Room for what is waited for, kept from turn to turn.
+  private var room: [PollEntry] = []
   private var deferred: [DeferredWork] = []
   /// It does the waiting; otherwise it is a member of a loop that does.
   private var isOutermost = false
@@ -100,7 +102,13 @@ package final class EventLoop: LoopMember {
 
   private func turn(now: Int64, hasJobs: Bool) throws(KernelError) {
     let wakeup = BrokerLoop.shared.executor.wakeup
-    var entries = [PollEntry(wakeup.descriptor, .read)]
+    var entries: [PollEntry] = []
+    swap(&entries, &room)
+    defer {
+      entries.removeAll(keepingCapacity: true)
+      swap(&entries, &room)
+    }
+    entries.append(PollEntry(wakeup.descriptor, .read))
     appendEntries(to: &entries, now: now)
     let due = hasJobs ? now : min(nextDue(now: now) ?? .max, now + Self.longest)
 
@@ -138,10 +146,11 @@ package final class EventLoop: LoopMember {
 
   package func appendEntries(to entries: inout [PollEntry], now: Int64) {
     let now = isOutermost ? now : clock.monotonic
-    ranges = members.map { member in
+    ranges.removeAll(keepingCapacity: true)
+    for member in members {
       let start = entries.count
       member.appendEntries(to: &entries, now: now)
-      return (member, start..<entries.count)
+      ranges.append((member, start..<entries.count))
     }
   }
 
@@ -169,7 +178,7 @@ package final class EventLoop: LoopMember {
   package func finishTurn(now: Int64) {
     let now = isOutermost ? now : clock.monotonic
     for (member, _) in ranges { member.finishTurn(now: now) }
-    ranges = []
+    ranges.removeAll(keepingCapacity: true)
     if !isOutermost { for work in deferred where work.since() != nil { work.run() } }
   }
 }

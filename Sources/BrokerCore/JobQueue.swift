@@ -87,6 +87,7 @@ package struct JobQueue: Sendable {
 
   /// When ``expire(at:)`` may have something to do next.
   package var nextDue: Int64? {
-    progress.filter { !stuck.contains($0.key) }.values.min().map { $0 + Self.patience }
+    if progress.isEmpty { return nil }
+    return progress.filter { !stuck.contains($0.key) }.values.min().map { $0 + Self.patience }
   }
 }

@@ -13,6 +13,14 @@ package struct Answer {
   package init(_ message: some WireMessage) { self.init(message.json) }
 }
 
+/// The course of a call.
+package enum Course {
+  /// It is done. `nil`: further answers come by a ``Subscription``.
+  case done(Answer?)
+  /// The rest of it waits for something.
+  case waits(@BrokerLoop () async throws -> Answer?)
+}
+
 /// A call that is being served. It begins at once, may wait, and goes on with the awaited result; it is over when it is answered,
 /// or when its client has gone.
 @BrokerLoop
@@ -21,6 +29,24 @@ package final class Request {
   private let cancellation = Cancellation()
 
   package init(on connection: WireConnection) { self.connection = connection }
+
+  /// Does a call, or as much of it as waits for nothing: that part needs no task of its own, which takes longer than many an answer.
+  ///
+  /// Failures and answers are those of ``serve(failure:_:answer:)``.
+  package func begin(
+    failure: @escaping @BrokerLoop (any Error) -> ErrorReply, _ body: @BrokerLoop () throws -> Course,
+    answer: @escaping @BrokerLoop (Reply, [Descriptor]) -> Void
+  ) {
+    BrokerLoop.perform {
+      do {
+        switch try body() {
+        case .done(let reply):
+          if let reply, !cancellation.isCancelled { answer(Reply(reply.parameters), reply.descriptors) }
+        case .waits(let rest): serve(failure: failure, rest, answer: answer)
+        }
+      } catch { answer(Reply(Self.reply(error, failure)), []) }
+    }
+  }
 
   /// Every failure becomes an answer: nothing that a client sends may end the broker.
   ///

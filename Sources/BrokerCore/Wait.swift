@@ -12,6 +12,9 @@ package final class Wait<Value> {
   /// It has its value, or its waiter is gone.
   package var isOver: Bool { value != nil || isCancelled }
 
+  /// Its value, if it has one already.
+  package var present: Value? { isCancelled ? nil : value }
+
   /// The first value counts.
   package func finish(_ new: Value) {
     guard !isOver else { return }

@@ -23,6 +23,11 @@ package struct PackageTypes: Equatable, Sendable {
     extensions = Self.known.union(declared.prefix(Self.mostDeclared).map { $0.lowercased() }.filter(Self.isExtension))
   }
 
+  /// Those of several apps.
+  package init(of all: some Sequence<PackageTypes>) {
+    extensions = all.reduce(into: Self.known) { $0.formUnion($1.extensions) }
+  }
+
   /// Letters, digits, `-` and `_`: nothing by which a name without extension, or a part of another one, could be meant.
   package static func isExtension(_ text: String) -> Bool {
     (1...32).contains(text.utf8.count)

@@ -7,6 +7,7 @@ package struct PathKey: Hashable, Comparable, Sendable {
   package static func == (left: Self, right: Self) -> Bool {
     // Where keys are looked up, `isSamePath` would take most of the time: it goes through the views of texts.
     var (left, right) = (left.text, right.text)
+    guard left.utf8.count == right.utf8.count else { return false }
     return left.withUTF8 { left in right.withUTF8 { right in unsafe left.elementsEqual(right) } }
   }
 

@@ -15,7 +15,8 @@ import Testing
     try Data("1".utf8).write(to: URL(fileURLWithPath: path))
     TestLoop.start()
     let (before, after) = try await onLoop {
-      let files = PresentedFiles(ManualClock())
+      let clock = ManualClock()
+      let files = PresentedFiles(clock)
       files.add(1, PathKey(path))
       try Data("2".utf8).write(to: URL(fileURLWithPath: path))
       var entries: [PollEntry] = []
@@ -24,8 +25,10 @@ import Testing
       files.handle(entries[...], now: 0)
       files.remove(1)
       let before = files.nextDue(now: 0)
-      files.finishTurn(now: 1_000_000_000)
-      return (before, files.nextDue(now: 1_000_000_000))
+      // So long the folder is watched, should the document be opened again.
+      let later = clock.monotonic + 1_000_000_000
+      files.finishTurn(now: later)
+      return (before, files.nextDue(now: later))
     }
     #expect(before != nil)
     #expect(after == nil)

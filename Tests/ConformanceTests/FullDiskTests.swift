@@ -8,12 +8,28 @@ import Testing
   /// container; says what it reads of the first; as it is told line by line.
   private static let app = """
     #!/usr/bin/python3
-    import json, os, socket, subprocess, sys, time
+    import json, os, socket, subprocess, sys, threading, time
     def tool(*words): return subprocess.run(["ambitctl", *words], capture_output=True, text=True).stdout.strip()
     first, second = tool("pick"), tool("pick")
     path = tool("path", first)
-    connection = socket.socket(socket.AF_UNIX)
-    connection.connect(os.environ["AMBIT_ADDRESS"].split(":", 1)[1])
+    def connect():
+        new = socket.socket(socket.AF_UNIX)
+        new.connect(os.environ["AMBIT_ADDRESS"].split(":", 1)[1])
+        return new
+    def present():
+        messages, answers = connect(), connect()
+        parameters = {"path": path, "purpose": "p", "unsaved": True}
+        messages.sendall(json.dumps({"method": "io.ambit.Coordination.Present", "more": True, "parameters": parameters}).encode() + b"\\0")
+        rest = b""
+        while True:
+            rest += messages.recv(65536)
+            *whole, rest = rest.split(b"\\0")
+            for message in (json.loads(each)["parameters"]["message"] for each in whole):
+                if message["kind"] == "presenting": print("presented", flush=True)
+                if message["kind"] == "question":
+                    answer = {"method": "io.ambit.Coordination.Answer", "parameters": {"question": message["question"]}}
+                    answers.sendall(json.dumps(answer).encode() + b"\\0")
+    connection = connect()
     def call(method, url):
         message = {"method": "io.ambit.Access." + method, "parameters": {"scope": url.split("=", 1)[1]}}
         connection.sendall(json.dumps(message).encode() + b"\\0")
@@ -29,6 +45,7 @@ import Testing
             rounds = 0
             while rounds < 20000 and call("Start", second) and call("Stop", second): rounds += 1
             print("flooded", 100 < rounds < 20000, flush=True)
+        elif line == "present\\n": threading.Thread(target=present, daemon=True).start()
         elif line == "fill\\n":
             with open(os.environ["HOME"] + "/fill", "wb", 0) as file:
                 while True:
@@ -95,6 +112,30 @@ import Testing
         ambit broker stop
         """)
       #expect(outcome.output == "revoke 0\n2\nremove 0\napp 137\n1\nend\n", "\(outcome)")
+    }
+  }
+
+  /// The kernel would let it go on after three quarters of a minute.
+  @Test(arguments: TestUser.one(.ordinary))
+  func `COO-27: with the disk and the log full, a program that opens a presented document goes on`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let place = "\(world.home)/small"
+      let outcome = try words(
+        world, place,
+        """
+        ask present 'presented'
+        n=0; until ambit coordination --format json | grep -q '"lease":"write"'; do n=$((n+1)); [ $n -lt 300 ] || break; sleep 0.1; done
+        dd if=/dev/zero of=\(place)/more bs=4096 2>/dev/null
+        ask flood 'flooded True'
+        timeout 20 cat Papers/letter.txt; echo " $?"
+        rm -f \(place)/more
+        ambit stop $id >/dev/null || echo "stop $?"
+        wait $app
+        ambit broker stop
+        """)
+      #expect(outcome.output == "dear reader 0\nend\n", "\(outcome)")
     }
   }
 

@@ -153,9 +153,9 @@ func present(_ url: URL) throws {
   let window = Window(url)
   NSFileCoordinator.addFilePresenter(window)
   say("ready")
-  while readLine() != nil {
-    NSFileCoordinator.setHasUnsavedChanges(true, for: window)
-    say("changed")
+  while let word = readLine() {
+    NSFileCoordinator.setHasUnsavedChanges(word == "change", for: window)
+    say(word)
   }
 }
 

@@ -87,9 +87,22 @@ final class FileAccess: Sendable {
     var questions: [Int] = []
   }
 
-  private static let key = "io.ambit.FileAccess"
+  /// Of a thread: a task that an accessor begins is not within that access.
+  private final class Place {
+    let context: Context
+    init(_ context: Context) { self.context = context }
+  }
 
-  static var current: Context { Thread.current.threadDictionary[key] as? Context ?? Context() }
+  private static let key = {
+    var key = pthread_key_t()
+    precondition(unsafe pthread_key_create(&key, nil) == 0, "no room for another pthread_key_create(3)")
+    return key
+  }()
+
+  static var current: Context {
+    guard let place = unsafe pthread_getspecific(key) else { return Context() }
+    return unsafe Unmanaged<Place>.fromOpaque(place).takeUnretainedValue().context
+  }
 
   static func entering<Value>(_ access: FileAccess, _ body: () throws -> Value) rethrows -> Value {
     var context = current
@@ -109,10 +122,10 @@ final class FileAccess: Sendable {
   }
 
   private static func with<Value>(_ context: Context, _ body: () throws -> Value) rethrows -> Value {
-    let dictionary = Thread.current.threadDictionary
-    let former = dictionary[key]
-    dictionary[key] = context
-    defer { dictionary[key] = former }
-    return try body()
+    let place = Place(context)
+    let former = unsafe pthread_getspecific(key)
+    unsafe pthread_setspecific(key, Unmanaged.passUnretained(place).toOpaque())
+    defer { unsafe pthread_setspecific(key, former) }
+    return try withExtendedLifetime(place) { try body() }
   }
 }

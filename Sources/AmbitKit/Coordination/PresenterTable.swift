@@ -48,9 +48,11 @@ final class PresenterTable: Sendable {
   func add(_ presenter: any NSFilePresenter) { begin(presenter)?.awaitBeginning() }
 
   /// Counts when ``awaitBeginnings(of:)`` has returned, or when the first access of its purpose is granted.
+  ///
+  /// - Parameter opens: it reads the item at once.
   @discardableResult
-  func begin(_ presenter: any NSFilePresenter) -> PresenterLink? {
-    let link = PresenterLink(presenter, purpose: purpose(of: presenter))
+  func begin(_ presenter: any NSFilePresenter, opens: Bool = false) -> PresenterLink? {
+    let link = PresenterLink(presenter, purpose: purpose(of: presenter), opens: opens)
     state.withLock { $0.registered.append(link) }
     return link.begin() ? link : nil
   }
@@ -158,6 +160,7 @@ private final class PresenterReader: Sendable {
 final class PresenterLink: @unchecked Sendable {
   let presenter: any NSFilePresenter
   let purpose: String
+  private let opens: Bool
   private let state = Mutex(State())
   /// Held by the one that reads: messages are taken in their order, and none of a later presenter's.
   private let reading = Mutex(Reading())
@@ -182,7 +185,9 @@ final class PresenterLink: @unchecked Sendable {
     var reader: (PresenterReader, tag: UInt64)?
   }
 
-  init(_ presenter: any NSFilePresenter, purpose: String) { (self.presenter, self.purpose) = (presenter, purpose) }
+  init(_ presenter: any NSFilePresenter, purpose: String, opens: Bool = false) {
+    (self.presenter, self.purpose, self.opens) = (presenter, purpose, opens)
+  }
 
   /// Whether the item has conflict versions that are not resolved, as it was when it began; `nil`: the broker has not said.
   var conflicts: Bool? { state.withLock { $0.conflicts } }
@@ -203,7 +208,7 @@ final class PresenterLink: @unchecked Sendable {
     let call = CoordinationInterface.PresentCall(
       path: NSFileCoordinator.path(of: url), purpose: purpose,
       primary: presenter.primaryPresentedItemURL.map { NSFileCoordinator.path(of: $0) },
-      unsaved: unsaved ? true : nil
+      unsaved: unsaved ? true : nil, opens: opens ? true : nil
     ).json
     if reuses, let used = try PresenterConnections.take(),
       (try? used.send(CoordinationInterface.present, call, more: true)) != nil

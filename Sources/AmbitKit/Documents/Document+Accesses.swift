@@ -94,7 +94,7 @@ extension Document {
     guard !isPresenting else { return }
     isPresenting = true
     // The broker is asked for the access before its answer has come.
-    PresenterTable.shared.begin(self)
+    PresenterTable.shared.begin(self, opens: true)
   }
 
   /// Reads the document's file.

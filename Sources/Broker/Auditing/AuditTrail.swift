@@ -22,6 +22,8 @@ final class AuditTrail: LoopMember {
   private var owed: [AuditEvent] = []
   /// Before this, in nanoseconds of CLOCK_MONOTONIC, that is not tried again.
   private var owedAgain: Int64 = 0
+  /// Ends of something, to be written with the next event, at the latest after this turn of the loop.
+  private var noted: [AuditEvent] = []
   /// Told of grants that were given, have ended, or lead to another file. The change itself may be about to follow.
   var onGrantEvent: (AuditEvent) -> Void = { _ in }
 
@@ -40,7 +42,10 @@ final class AuditTrail: LoopMember {
   /// Everything that took effect is written down.
   var isWhole: Bool { owed.isEmpty }
 
-  func append(_ events: [AuditEvent]) throws { try log.append(events) }
+  func append(_ events: [AuditEvent]) throws {
+    try log.append(noted + events)
+    noted = []
+  }
 
   private func tell(_ events: [AuditEvent]) {
     for event in events where event.result == .allowed { onAllowed(event) }
@@ -54,7 +59,7 @@ final class AuditTrail: LoopMember {
     FaultPoint.eventsDue.pass()
     if FaultPoint.eventsDue.fails { throw StateError("the log cannot be written: a test wants it so") }
     try writeOwed()
-    try log.append(toWrite(events))
+    try append(toWrite(events))
     FaultPoint.eventsWritten.pass()
     tell(events)
   }
@@ -64,10 +69,25 @@ final class AuditTrail: LoopMember {
     defer { tell([event]) }
     do {
       try writeOwed()
-      try log.append(toWrite([event]))
+      try append(toWrite([event]))
     } catch {
       if RefusalLimiter.mayCount(event) { refusals.count(event, now: clock.monotonic) }
     }
+  }
+
+  /// Notes that something is over which was allowed. No answer waits for this entry: many are written in one go.
+  func note(_ event: AuditEvent) {
+    noted.append(event)
+    tell([event])
+  }
+
+  /// If they cannot be written the log lacks them, as with any other ``record(_:)``.
+  private func writeNoted() {
+    guard !noted.isEmpty else { return }
+    do {
+      try writeOwed()
+      try append([])
+    } catch { noted = [] }
   }
 
   /// Writes that something is taken away, which takes effect whether or not it can be written (`AUD-12`). On a full disk it goes to room
@@ -78,6 +98,7 @@ final class AuditTrail: LoopMember {
     do {
       if FaultPoint.eventsDue.fails { throw StateError("the log cannot be written: a test wants it so") }
       try writeOwed()
+      writeNoted()
       try log.appendFromReserve(events)
       FaultPoint.eventsWritten.pass()
     } catch {
@@ -161,6 +182,7 @@ final class AuditTrail: LoopMember {
   // MARK: LoopMember
 
   func prepare(now: Int64) {
+    writeNoted()
     writeOwed(now: now)
     tellRefusals(now: now)
     flushLog(now: now)
@@ -174,6 +196,7 @@ final class AuditTrail: LoopMember {
   /// The last entry of a broker that ends in order. Closed here and not with the last reference: a thread that waits for the disk
   /// may have one.
   func finish() throws {
+    writeNoted()
     try writeOwed()
     try log.append(refusals.takeAll(now: clock.monotonic, time: Date()))
     var stopped = AuditEvent(.brokerStopped, pid: ProcessInfo.processInfo.processIdentifier)

@@ -106,15 +106,18 @@ struct CoordinatedItems {
   /// When a grant was given, in nanoseconds since 1970; 0: there is none.
   func created(_ grant: String?) throws -> Int64 { try grant.flatMap { try grants.grant($0) }?.created ?? 0 }
 
-  private static let common = PackageTypes()
-
   /// The outermost package around a path, or the path itself: by the packages that everybody knows, and those of running apps.
   private func package(around path: String) -> String? {
-    let names = path.pathNames
-    func isPackage(_ name: String) -> Bool {
-      Self.common.isPackage(name) || sessions.instances.values.contains { $0.app.packages.isPackage(name) }
+    let bytes = path.utf8
+    var start = bytes.startIndex
+    while start < bytes.endIndex {
+      let end = bytes[start...].firstIndex(of: UInt8(ascii: "/")) ?? bytes.endIndex
+      // Most names have no extension at all.
+      if bytes[start..<end].contains(UInt8(ascii: ".")), sessions.packages.isPackage(String(path[start..<end])) {
+        return String(path[..<end]).pathNames.reduce("") { $0 + "/" + $1 }
+      }
+      start = end == bytes.endIndex ? end : bytes.index(after: end)
     }
-    guard let last = names.firstIndex(where: isPackage) else { return nil }
-    return "/" + names[...last].joined(separator: "/")
+    return nil
   }
 }

@@ -8,54 +8,88 @@ internal import Wire
 
 /// Coordinated accesses: asked for, granted to a connection, ended.
 extension CoordinationService {
-  func access(
-    _ call: CheckedCall, on connection: WireConnection, for instance: Instance?
-  ) async throws -> CoordinationInterface.AccessReply {
+  func access(_ call: CheckedCall, on connection: WireConnection, for instance: Instance?) throws -> Course {
+    let wish = try wish(call, on: connection, for: instance)
+    if wish.intents.contains(where: { contents?.mayBeElsewhere($0.item.path.text) == true }) {
+      return .waits {
+        try await self.bringContents(of: wish.intents, for: instance)
+        // Meanwhile it may have been withdrawn or moved.
+        return try await self.answer(self.begin(try self.wish(call, on: connection, for: instance)))
+      }
+    }
+    let access = begin(wish)
+    if let outcome = access.wait.present { return .done(try answer(access, outcome)) }
+    return .waits { try await self.answer(access) }
+  }
+
+  /// An access that its client may have, as far as it does not collide with others.
+  private struct Wish {
+    let call: CheckedCall
+    let connection: WireConnection
+    let instance: Instance?
+    let request: CoordinationInterface.AccessCall
+    let party: Party
+    var items: [NamedItem] = []
+    var intents: [Intent] = []
+    let room: Int
+  }
+
+  private func wish(_ call: CheckedCall, on connection: WireConnection, for instance: Instance?) throws -> Wish {
     let request = try CoordinationInterface.AccessCall(json: call.parameters)
     // A user's copy of many files is one access.
     let most = instance == nil ? 256 : 64
     guard (1...most).contains(request.intents.count) else {
       throw CoordinationInterface.Failure.crowded("an access has 1 to \(most) items")
     }
-    let room = request.intents.reduce(0) { $0 + Self.room(for: $1.path) }
-    try checkRoom(for: request.intents.count, room, on: connection, of: instance)
-    var named: [NamedItem] = []
-    var intents: [Intent] = []
-    let party = party(call, instance, purpose: request.purpose, caller: request.caller)
+    var wish = Wish(
+      call: call, connection: connection, instance: instance, request: request,
+      party: party(call, instance, purpose: request.purpose, caller: request.caller),
+      room: request.intents.reduce(0) { $0 + CoordinationRoom.bytes(of: $1.path) })
+    try checkRoom(for: request.intents.count, wish.room, on: connection, of: instance)
     for intent in request.intents {
       let use = try Self.use(intent)
       let item: NamedItem
       do { item = try items.item(intent.path, for: instance) } catch {
-        trail.refused(intent, party, instance, grant: nil, rule: "SBX-2", "it has not been given this item")
+        trail.refused(intent, wish.party, instance, grant: nil, rule: "SBX-2", "it has not been given this item")
         throw error
       }
       guard intent.use == .read || item.mayWrite else {
-        trail.refused(intent, party, instance, grant: item.grant, rule: "TOK-14", "it was given for reading only")
+        trail.refused(
+          intent, wish.party, instance, grant: item.grant, rule: "TOK-14", "it was given for reading only")
         throw CoordinationInterface.Failure.readOnly(path: intent.path)
       }
-      named.append(item)
-      intents.append(Intent(item.item, use))
+      wish.items.append(item)
+      wish.intents.append(Intent(item.item, use))
     }
-    try checkCapabilities(of: intents)
-    try await bringContents(of: intents, for: instance)
-    let rules = instance?.app.rules
+    try checkCapabilities(of: wish.intents)
+    return wish
+  }
+
+  private func begin(_ wish: Wish) -> Access {
+    let rules = wish.instance?.app.rules
     let asking = Coordination.Request(
-      client: client(call, instance), party: party, intents: intents, parents: parents(request, instance),
-      isPreparation: request.prepares ?? false,
-      patience: Self.patience(request.patience, rules), silence: rules?.passesSilent == true ? .proceed : .refuse)
+      client: client(wish.call, wish.instance), party: wish.party, intents: wish.intents,
+      parents: parents(wish.request, wish.instance), isPreparation: wish.request.prepares ?? false,
+      patience: Self.patience(wish.request.patience, rules), silence: rules?.passesSilent == true ? .proceed : .refuse)
     let id = takeID()
     let access = Access(
-      connection: connection, instance: instance, party: party, request: asking, items: named,
-      paths: intents.map(\.item.path), wait: Wait(), room: room,
-      arrived: clock.monotonic, arbitration: Self.arbitration(asking, arrived: clock.monotonic))
-    accesses[id] = access
+      id, asking, wish.items, names: wish.request.intents.map(\.path), on: wish.connection, of: wish.instance,
+      room: wish.room, arrived: clock.monotonic)
+    table.add(access)
     apply(.request(id, asking))
-    switch try await access.wait.get() {
+    return access
+  }
+
+  private func answer(_ access: Access) async throws -> Answer { try answer(access, try await access.wait.get()) }
+
+  private func answer(_ access: Access, _ outcome: Outcome) throws -> Answer {
+    switch outcome {
     case .granted(let paths):
-      let isAwaited = named.count == 1 && named[0].isLeased && intents[0].isWrite && leased.isAwaited(paths[0])
+      let (items, intents) = (access.items, access.request.intents)
+      let isAwaited = items.count == 1 && items[0].isLeased && intents[0].isWrite && leased.isAwaited(paths[0])
       // An item that the client does not see any more has the path that it asked for, and never that of a folder around it.
-      let told = paths.indices.map { named[$0].mapping.client(paths[$0]) ?? request.intents[$0].path }
-      return .init(access: id, paths: told, staged: isAwaited ? true : nil)
+      let told = paths.indices.map { items[$0].mapping.client(paths[$0]) ?? access.names[$0] }
+      return Answer(CoordinationInterface.AccessReply(access: access.id, paths: told, staged: isAwaited ? true : nil))
     case .refused(let refusal): throw failure(refusal)
     case .unrecorded(let reason): throw StateError(reason)
     }
@@ -125,7 +159,7 @@ extension CoordinationService {
     guard access.moves.count < Self.mostMovesOfAccess else {
       throw CoordinationInterface.Failure.crowded("an access has \(Self.mostMovesOfAccess) moves at most")
     }
-    accesses[request.access]?.moves.insert(.moved(from.item.path, to: to.item.path))
+    access.moves.insert(.moved(from.item.path, to: to.item.path))
     noteMove(from.item.path, to.item.path, in: request.access)
     apply(.moved(from.item.path, to: to.item.path, by: request.access))
   }
@@ -164,12 +198,7 @@ extension CoordinationService {
 
   // MARK: Bounds
 
-  private static let mostOfConnection = 64
-  private static let mostOfApp = 1024
-  private static let mostOfUser = 8192
   private static let mostMovesOfAccess = 1024
-  /// The arbiter keeps each folder of a path: so many bytes, for all paths of one launch.
-  private static let mostBytes = 8 << 20
   /// Nanoseconds that the user's side waits for others, which no policy rules.
   static let userPatience: Int64 = 30_000_000_000
   /// Nanoseconds of a year: a client's own word for the same.
@@ -177,26 +206,12 @@ extension CoordinationService {
 
   /// - Parameters:
   ///   - count: of new items.
-  ///   - room: that they take.
-  func checkRoom(for count: Int, _ room: Int, on connection: WireConnection, of instance: Instance?) throws {
-    var (ofConnection, items, bytes) = (0, count, room)
-    for access in accesses.values {
-      if access.connection === connection { ofConnection += 1 }
-      guard access.connection != nil, access.instance === instance else { continue }
-      items += access.items.count
-      bytes += access.room
+  ///   - bytes: that they take.
+  func checkRoom(for count: Int, _ bytes: Int, on connection: WireConnection, of instance: Instance?) throws {
+    guard table.room.has(count, bytes, on: connection, of: instance) else {
+      throw CoordinationInterface.Failure.crowded("too many accesses and presenters at once")
     }
-    for presenter in presenters.values where presenter.instance === instance {
-      items += 1
-      bytes += presenter.room
-    }
-    guard ofConnection < Self.mostOfConnection, items <= (instance == nil ? Self.mostOfUser : Self.mostOfApp),
-      bytes <= Self.mostBytes
-    else { throw CoordinationInterface.Failure.crowded("too many accesses and presenters at once") }
   }
-
-  /// Of a path and of all folders around it, in bytes.
-  static func room(for path: String) -> Int { path.utf8.count * path.pathNames.count / 2 }
 
   private static func use(_ intent: CoordinationInterface.Intent) throws -> Intent.Use {
     switch intent.use {
@@ -245,17 +260,11 @@ extension CoordinationService {
   }
 
   func client(_ call: CheckedCall, _ instance: Instance?) -> Int {
-    let key = Client(instance: instance?.id, pid: call.call.sender?.pid ?? 0)
-    if let id = clients[key] { return id }
-    let id = takeID()
-    clients[key] = id
+    let (id, isNew) = table.client(.init(instance: instance?.id, pid: call.call.sender?.pid ?? 0))
     // It may have been suspended before it had a number (`COO-23`).
-    if instance?.isSuspended == true { apply(.suspend(id)) }
+    if isNew, instance?.isSuspended == true { apply(.suspend(id)) }
     return id
   }
 
-  func takeID() -> Int {
-    defer { nextID += 1 }
-    return nextID
-  }
+  func takeID() -> Int { table.takeID() }
 }

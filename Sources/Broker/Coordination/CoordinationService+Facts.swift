@@ -24,13 +24,14 @@ extension CoordinationService {
   /// Nothing stands in its way: these presenters count.
   func notePresenters(at id: Int) {
     guard let access = accesses[id], access.arbitration.first == nil else { return }
+    access.arbitration.first = elapsed(access)
+    if arbiter.presenters.isEmpty { return }
     let items = (arbiter.entries[id]?.request ?? access.request).intents.map(\.item)
     let near = arbiter.presenters.filter { _, presenter in
       !arbiter.suspended.contains(presenter.client) && items.contains { $0.isNear(presenter.item) }
     }
-    accesses[id]?.arbitration.first = elapsed(access)
     if !near.isEmpty {
-      accesses[id]?.arbitration.presenters = near.keys.sorted().compactMap { message(ofPresenter: $0) }
+      access.arbitration.presenters = near.keys.sorted().compactMap { message(ofPresenter: $0) }
     }
   }
 
@@ -39,7 +40,7 @@ extension CoordinationService {
     guard let access = accesses[id] else { return }
     var path: String?
     if case .accommodateSubitemDeletion(let item) = question { path = item.text }
-    accesses[id]?.arbitration.questions =
+    access.arbitration.questions =
       (access.arbitration.questions ?? []) + [
         .init(question: number, presenter: presenter, asks: question.message, path: path, asked: elapsed(access))
       ]
@@ -59,8 +60,8 @@ extension CoordinationService {
     guard let access = accesses[id],
       let index = access.arbitration.questions?.firstIndex(where: { $0.ended == nil && isMeant($0) })
     else { return }
-    accesses[id]?.arbitration.questions?[index].ended = elapsed(access)
-    accesses[id]?.arbitration.questions?[index].outcome = outcome
+    access.arbitration.questions?[index].ended = elapsed(access)
+    access.arbitration.questions?[index].outcome = outcome
   }
 
   /// - Parameter id: the access in which it happened; `nil`: in none, and it matters for all.
@@ -68,7 +69,7 @@ extension CoordinationService {
     for (number, access) in accesses where id == nil || id == number {
       // Of an app that moves files in a loop, the log has the first moves.
       guard access.toldMoves.count < Self.mostMoves else { continue }
-      accesses[number]?.toldMoves.append(.init(from: from.text, to: to.text, after: elapsed(access)))
+      access.toldMoves.append(.init(from: from.text, to: to.text, after: elapsed(access)))
     }
   }
 

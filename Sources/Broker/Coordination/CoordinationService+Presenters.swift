@@ -8,7 +8,7 @@ internal import Wire
 extension CoordinationService {
   func present(_ call: CheckedCall, on connection: WireConnection, for instance: Instance?) throws {
     let request = try CoordinationInterface.PresentCall(json: call.parameters)
-    let room = Self.room(for: request.path)
+    let room = CoordinationRoom.bytes(of: request.path)
     try checkRoom(for: 1, room, on: connection, of: instance)
     let id = takeID()
     if let primary = request.primary, let instance {
@@ -25,11 +25,11 @@ extension CoordinationService {
       connection: connection, instance: instance, party: party, item: item,
       messages: Subscription(connection, lost: lost), hasUnsavedChanges: request.unsaved ?? false,
       since: clock.monotonic, room: room)
-    presenters[id] = presented
+    table.add(presented, as: id)
     apply(
       .addPresenter(id, Presenter(client: client(call, instance), party: party, item: item.item)))
     files.add(id, item.item.path)
-    lease(id)
+    lease(id, isOpening: request.opens ?? false)
     // From here on it misses nothing (`COO-21`).
     let conflicts = item.isLeased ? leased.conflicts(at: item.item.path) { try items.created(item.grant) } : nil
     presented.messages.send(.init(message: .init(kind: .presenting, presenter: id, conflicts: conflicts)))
@@ -57,15 +57,17 @@ extension CoordinationService {
     guard let presenter = presenters[request.presenter], presenter.instance === instance else {
       throw CoordinationInterface.Failure.notYours
     }
-    presenters[request.presenter]?.hasUnsavedChanges = request.unsaved
+    table.setUnsaved(request.unsaved, of: request.presenter)
     lease(request.presenter)
   }
 
   /// What lies in a container is saved there, and not by the broker. An app that may only read has nothing to save, and keeps no
   /// reader waiting.
-  private func lease(_ id: Int) {
+  private func lease(_ id: Int, isOpening: Bool = false) {
     guard let presenter = presenters[id], presenter.item.isLeased else { return }
-    leased.present(id, presenter.item.item.path, unsaved: presenter.hasUnsavedChanges && presenter.item.mayWrite)
+    leased.present(
+      id, presenter.item.item.path, unsaved: presenter.hasUnsavedChanges && presenter.item.mayWrite,
+      isOpening: isOpening)
   }
 
   // MARK: Ends
@@ -77,19 +79,8 @@ extension CoordinationService {
     }
     let time = SearchTime()
     for (id, presenter) in presenters where presenter.connection === connection { leave(id, within: time) }
-    forgetPrograms()
+    table.forgetPrograms(except: arbiter.entries.values.map(\.request.client) + arbiter.presenters.values.map(\.client))
   }
-
-  /// Of the user's side there is a new process with each command, and an app can make many.
-  private func forgetPrograms() {
-    guard clients.count > Self.fewClients else { return }
-    let areFew = clients.count <= Self.mostClients
-    let used = Set(arbiter.entries.values.map(\.request.client) + arbiter.presenters.values.map(\.client))
-    clients = clients.filter { $0.key.instance != nil && areFew || used.contains($0.value) }
-  }
-
-  private static let fewClients = 64
-  private static let mostClients = 4096
 
   /// A launch is over.
   func ended(_ instance: Instance) {
@@ -98,21 +89,21 @@ extension CoordinationService {
     for (id, access) in accesses where access.instance === instance {
       finish(id)
     }
-    clients = clients.filter { $0.key.instance != instance.id }
+    table.forget(instance)
   }
 
   /// A launch is suspended: its presenters hold nobody up, and its waiting accesses are cancelled (`COO-22`, `COO-23`).
   func suspended(_ instance: Instance) {
-    for (client, id) in clients where client.instance == instance.id { apply(.suspend(id)) }
+    for (client, id) in table.clients where client.instance == instance.id { apply(.suspend(id)) }
   }
 
   func resumed(_ instance: Instance) {
-    for (client, id) in clients where client.instance == instance.id { apply(.resume(id)) }
+    for (client, id) in table.clients where client.instance == instance.id { apply(.resume(id)) }
   }
 
   func leave(_ id: Int, within time: SearchTime = SearchTime()) {
     for (number, asked) in arbiter.questions where asked.presenter == id { noteEnd(of: number, .left) }
-    presenters[id] = nil
+    table.removePresenter(id)
     files.remove(id)
     leased.leave(id)
     related.leave(id, within: time)

@@ -40,11 +40,7 @@ extension CoordinationService {
       client: id, party: party,
       intents: [Intent(presenter?.item.item ?? Item(path.text), writes ? .write(.forMerging) : .read([]))],
       patience: [patience, leased.longestWait].compactMap(\.self).min(), silence: .proceed)
-    accesses[id] = Access(
-      connection: nil, instance: nil, party: party, request: request,
-      items: [NamedItem(item: Item(path.text), mapping: .host)], paths: request.intents.map(\.item.path), wait: Wait(),
-      arrived: clock.monotonic,
-      arbitration: Self.arbitration(request, arrived: clock.monotonic))
+    table.add(Access(id, request, [NamedItem(item: Item(path.text), mapping: .host)], arrived: clock.monotonic))
     apply(.request(id, request))
   }
 

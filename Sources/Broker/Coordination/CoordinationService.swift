@@ -19,11 +19,7 @@ final class CoordinationService: LoopMember {
   let leased: LeasedDocuments
   let related: RelatedItems
   let clock: any LoopClock
-  var accesses: [Int: Access] = [:]
-  var presenters: [Int: Presented] = [:]
-  /// The arbiter's numbers of processes.
-  var clients: [Client: Int] = [:]
-  var nextID = 1
+  var table = CoordinationTable()
   /// Inputs that came while effects were carried out.
   private var inputs: [Input] = []
   private var isApplying = false
@@ -37,47 +33,6 @@ final class CoordinationService: LoopMember {
 
   /// Contents that are not here; they come before they are read (`COO-26`).
   var contents: ProvidedContents?
-
-  /// A process of an instance, or of the user's.
-  struct Client: Hashable {
-    let instance: String?
-    let pid: Int32
-  }
-
-  /// An access that is not over.
-  struct Access {
-    /// `nil`: a program that coordinates nothing waits in `open(2)`.
-    let connection: WireConnection?
-    let instance: Instance?
-    let party: Party
-    let request: Coordination.Request
-    let items: [NamedItem]
-    /// Where its items are by now.
-    var paths: [PathKey]
-    let wait: Wait<Outcome>
-    /// Bytes that its paths take.
-    var room = 0
-    var isGranted = false
-    /// The presenters that were asked, as the log has them.
-    var asked: [String] = []
-    /// Earlier accesses that it went before.
-    var overtaken: [String] = []
-    /// Moves that its own side has told of.
-    var moves: Set<PresentedFiles.Event> = []
-    /// Nanoseconds of CLOCK_MONOTONIC.
-    let arrived: Int64
-    var granted: Int64?
-    /// The facts by which it is decided, for the log and for the user.
-    var arbitration: InspectorInterface.Arbitration
-    var toldMoves: [InspectorInterface.ItemMove] = []
-  }
-
-  enum Outcome {
-    case granted([PathKey])
-    case refused(Refusal)
-    /// It could not be written down.
-    case unrecorded(String)
-  }
 
   struct Presented {
     let connection: WireConnection
@@ -103,10 +58,9 @@ final class CoordinationService: LoopMember {
   }
 
   /// - Parameter instance: `nil`: the user's side.
-  /// - Returns: `nil`: further answers are messages.
-  func serve(_ call: CheckedCall, on connection: WireConnection, for instance: Instance?) async throws -> Answer? {
+  func serve(_ call: CheckedCall, on connection: WireConnection, for instance: Instance?) throws -> Course {
     switch call.member {
-    case "Access": return Answer(try await access(call, on: connection, for: instance))
+    case "Access": return try access(call, on: connection, for: instance)
     case "Done":
       let id = try CoordinationInterface.DoneCall(json: call.parameters).access
       _ = try granted(id, on: connection)
@@ -115,7 +69,7 @@ final class CoordinationService: LoopMember {
       try moved(CoordinationInterface.MovedCall(json: call.parameters), on: connection, of: instance)
     case "Present":
       try present(call, on: connection, for: instance)
-      return nil
+      return .done(nil)
     case "Answer":
       try answer(CoordinationInterface.AnswerCall(json: call.parameters), from: instance)
     case "Leave":
@@ -123,8 +77,11 @@ final class CoordinationService: LoopMember {
     default:
       try setUnsaved(CoordinationInterface.UnsavedCall(json: call.parameters), from: instance)
     }
-    return Answer([:])
+    return .done(Answer([:]))
   }
+
+  var accesses: [Int: Access] { table.accesses }
+  var presenters: [Int: Presented] { table.presenters }
 
   // MARK: Effects
 
@@ -137,7 +94,7 @@ final class CoordinationService: LoopMember {
     while !inputs.isEmpty {
       let input = inputs.removeFirst()
       // In the log, one access ends before the next one that waited for it begins.
-      if case .done(let id) = input, let access = accesses.removeValue(forKey: id), access.isGranted {
+      if case .done(let id) = input, let access = table.removeAccess(id), access.isGranted {
         let now = clock.monotonic
         trail.ended(id, access, held: now - (access.granted ?? now))
         leases(id, of: access, begin: false)
@@ -169,7 +126,7 @@ final class CoordinationService: LoopMember {
       trail.silent(presenters[presenter], question, accesses[id], after: after)
     case .grant(let id, let paths): grant(id, paths)
     case .refuse(let id, let refusal):
-      guard let access = accesses.removeValue(forKey: id) else { return }
+      guard let access = table.removeAccess(id) else { return }
       if access.connection == nil { for path in access.paths { leased.letGo(path) } }
       trail.refused(
         id, access, refusal, rule: refusal.rule, reason: reason(refusal), waited: clock.monotonic - access.arrived)
@@ -187,10 +144,18 @@ final class CoordinationService: LoopMember {
     notePresenters(at: id)
     guard let access = accesses[id] else { return }
     let now = clock.monotonic
+    guard access.connection != nil else {
+      // Nothing is decided here: the kernel lets that program go on in any case, and Ambit only sooner. So it need not wait for the log.
+      access.isGranted = true
+      access.granted = now
+      leases(id, of: access, begin: true)
+      trail.passed(id, access, waited: now - access.arrived)
+      return
+    }
     do {
-      try trail.granted(id, access, paths, waited: now - access.arrived)
-      accesses[id]?.isGranted = true
-      accesses[id]?.granted = now
+      try trail.granted(id, access, waited: now - access.arrived)
+      access.isGranted = true
+      access.granted = now
       leases(id, of: access, begin: true)
       access.wait.finish(.granted(paths))
     } catch {
@@ -212,7 +177,7 @@ final class CoordinationService: LoopMember {
     // A document of its own keeps the path by which the app knows it.
     if item.item.path == item.mapping.outside { item.mapping.outside = path }
     item.item.path = path
-    presenters[presenter]?.item = item
+    table.setItem(item, of: presenter)
     files.moved(presenter, to: path)
     leased.moved(presenter, to: path)
   }
@@ -221,11 +186,12 @@ final class CoordinationService: LoopMember {
   /// follow it all the same.
   private func followMoves() {
     for (id, access) in accesses {
-      guard let paths = arbiter.entries[id]?.request.intents.map(\.item.path), paths != access.paths else { continue }
-      accesses[id]?.paths = paths
+      let former = access.paths
+      guard let paths = arbiter.entries[id]?.request.intents.map(\.item.path), paths != former else { continue }
+      access.paths = paths
       guard access.isGranted, access.connection != nil else { continue }
       for path in paths { leased.begin(path, isAnswer: false) }
-      for path in access.paths { leased.end(path) }
+      for path in former { leased.end(path) }
     }
     for id in presenters.keys {
       if let path = arbiter.presenters[id]?.item.path { relocate(id, to: path) }

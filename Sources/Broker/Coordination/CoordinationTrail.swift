@@ -10,12 +10,21 @@ struct CoordinationTrail {
   let trail: AuditTrail
 
   /// - Throws: where it cannot be written down.
-  func granted(_ id: Int, _ access: CoordinationService.Access, _ paths: [PathKey], waited: Int64) throws {
+  func granted(_ id: Int, _ access: CoordinationService.Access, waited: Int64) throws {
+    try trail.decide([grant(id, access, waited)])
+  }
+
+  /// A program that coordinates nothing goes on: that has happened already.
+  func passed(_ id: Int, _ access: CoordinationService.Access, waited: Int64) {
+    trail.record(grant(id, access, waited))
+  }
+
+  private func grant(_ id: Int, _ access: CoordinationService.Access, _ waited: Int64) -> AuditEvent {
     var detail = facts(id, access)
     detail[AuditEvent.Fact.waited] = "\(waited)"
     if !access.overtaken.isEmpty { detail[AuditEvent.Fact.before] = access.overtaken.joined(separator: "; ") }
     if !access.asked.isEmpty { detail[AuditEvent.Fact.asked] = access.asked.joined(separator: "; ") }
-    try trail.decide([event(.coordinated, .allowed, access, rule: "COO-1", detail: detail)])
+    return event(.coordinated, .allowed, access, rule: "COO-1", detail: detail)
   }
 
   func refused(
@@ -43,7 +52,7 @@ struct CoordinationTrail {
   func ended(_ id: Int, _ access: CoordinationService.Access, held: Int64) {
     var detail = [AuditEvent.Fact.coordination: "\(id)", AuditEvent.Fact.held: "\(held)"]
     detail[AuditEvent.Fact.moves] = moves(access)
-    trail.record(event(.coordinationEnded, .allowed, access, detail: detail))
+    trail.note(event(.coordinationEnded, .allowed, access, detail: detail))
   }
 
   func silent(
@@ -73,11 +82,11 @@ struct CoordinationTrail {
     let uses = access.request.intents.map { intent in
       ([intent.isWrite ? "write" : "read"] + intent.use.words).joined(separator: " ")
     }
-    var facts = [
-      AuditEvent.Fact.coordination: "\(id)", AuditEvent.Fact.purpose: access.party.plainPurpose,
-      AuditEvent.Fact.uses: zip(uses, access.request.intents).map { "\($0) \($1.item.path.text)" }
-        .joined(separator: "\n"),
-    ]
+    var facts = [String: String](minimumCapacity: 12)
+    facts[AuditEvent.Fact.coordination] = "\(id)"
+    facts[AuditEvent.Fact.purpose] = access.party.plainPurpose
+    facts[AuditEvent.Fact.uses] = zip(uses, access.request.intents).map { "\($0) \($1.item.path.text)" }
+      .joined(separator: "\n")
     if access.request.isPreparation { facts[AuditEvent.Fact.prepares] = "true" }
     facts[AuditEvent.Fact.arbitration] = access.arbitration.json.text
     facts[AuditEvent.Fact.moves] = moves(access)
@@ -98,6 +107,6 @@ struct CoordinationTrail {
       pid: access.party.process, grant: access.items.first?.grant,
       document: access.request.intents.first.map { AuditEvent.Document(path: $0.item.path.text) },
       how: access.request.intents.contains { $0.isWrite } ? "write" : "read", rule: rule, reason: reason,
-      detail: detail.merging(caller(access.party, access.instance)) { $1 })
+      detail: access.instance == nil ? detail.merging(caller(access.party, nil)) { $1 } : detail)
   }
 }

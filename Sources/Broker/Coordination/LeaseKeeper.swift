@@ -175,7 +175,7 @@ final class LeaseKeeper: LoopMember {
     entries.append(PollEntry(breaks.descriptor, .read))
   }
 
-  func nextDue(now: Int64) -> Int64? { entries.values.compactMap(\.due).min() }
+  func nextDue(now: Int64) -> Int64? { entries.isEmpty ? nil : entries.values.compactMap(\.due).min() }
 
   func handle(_ entries: ArraySlice<PollEntry>, now: Int64) {
     if entries.contains(where: \.hasHappened) { Self.hear() }

@@ -71,9 +71,14 @@ final class LeasedDocuments: LoopMember {
 
   // MARK: Presenters
 
-  func present(_ id: Int, _ path: PathKey, unsaved: Bool) {
+  /// - Parameter isOpening: an access of the presenter's own follows at once. Its end takes the lease, which would stand in its way until
+  ///   then; should it not come, a second later.
+  func present(_ id: Int, _ path: PathKey, unsaved: Bool, isOpening: Bool = false) {
+    let isFirst = entries[path] == nil
     entries[path, default: Entry()].presenters[id] = unsaved
-    hold(path)
+    guard isFirst, isOpening else { return hold(path) }
+    entries[path]?.document = found(path)
+    entries[path]?.retry = clock.monotonic + 1_000_000_000
   }
 
   func leave(_ id: Int) {
@@ -155,9 +160,7 @@ final class LeasedDocuments: LoopMember {
   private func hold(_ path: PathKey) {
     guard let entry = entries[path], accesses[path] == nil else { return }
     let kind: LeaseKeeper.Kind = entry.presenters.values.contains(true) ? .write : .read
-    guard let place = try? Descriptor.open(path.text, flags: .place, resolve: .noSymlinks),
-      let document = try? FoundDocument(place), document.kind == .file
-    else {
+    guard let document = found(path) else {
       entries[path]?.reason = "there is no regular file"
       onHeld(path)
       return
@@ -185,6 +188,14 @@ final class LeasedDocuments: LoopMember {
     }
   }
 
+  /// The regular file at a path.
+  private func found(_ path: PathKey) -> FoundDocument? {
+    guard let place = try? Descriptor.open(path.text, flags: .place, resolve: .noSymlinks),
+      let document = try? FoundDocument(place), document.kind == .file
+    else { return nil }
+    return document
+  }
+
   private func retry(_ path: PathKey) {
     guard let entry = entries[path] else { return }
     entries[path]?.retry = clock.monotonic + entry.pause
@@ -193,7 +204,7 @@ final class LeasedDocuments: LoopMember {
 
   // MARK: LoopMember
 
-  func nextDue(now: Int64) -> Int64? { entries.values.compactMap(\.retry).min() }
+  func nextDue(now: Int64) -> Int64? { entries.isEmpty ? nil : entries.values.compactMap(\.retry).min() }
 
   func finishTurn(now: Int64) {
     for (path, entry) in entries {

@@ -34,6 +34,9 @@ final class PresentedFiles: LoopMember {
   private var entries: [Int: Entry] = [:]
   /// The path of each watched folder.
   private var folders: [Int32: PathKey] = [:]
+  /// Watches that are for none any more, and since when: a document that was closed is often opened again soon.
+  private var idle: [Int32: Int64] = [:]
+  private static let patience: Int64 = 1_000_000_000
   private var pending: [ChangeWatcher.Event] = []
   private var due: Int64?
   /// Entries whose folder could not be watched, and when that is tried again, in nanoseconds of CLOCK_MONOTONIC.
@@ -110,14 +113,24 @@ final class PresentedFiles: LoopMember {
       let number = try? watcher.watch(folder)
     else { return nil }
     folders[number] = path
+    idle[number] = nil
     entries[id]?.watches.insert(number)
     return folder
   }
 
   private func leave(_ watches: Set<Int32>) {
     for number in watches where !entries.values.contains(where: { $0.watches.contains(number) }) {
+      idle[number] = clock.monotonic
+    }
+    // Room is for those that are in use.
+    if folders.count > Self.mostFolders / 2 { forgetIdle(since: .max) }
+  }
+
+  private func forgetIdle(since time: Int64) {
+    for (number, since) in idle where since <= time {
       watcher?.unwatch(number)
       folders[number] = nil
+      idle[number] = nil
     }
   }
 
@@ -219,7 +232,11 @@ final class PresentedFiles: LoopMember {
     if let watcher, due == nil { entries.append(PollEntry(watcher.descriptor, .read)) }
   }
 
-  func nextDue(now: Int64) -> Int64? { [due, again].compactMap(\.self).min() }
+  func nextDue(now: Int64) -> Int64? {
+    var next = [due, again].compactMap(\.self).min()
+    for since in idle.values { next = min(next ?? .max, since + Self.patience) }
+    return next
+  }
 
   func handle(_ entries: ArraySlice<PollEntry>, now: Int64) {
     guard entries.contains(where: \.hasHappened), due == nil else { return }
@@ -229,6 +246,7 @@ final class PresentedFiles: LoopMember {
   func finishTurn(now: Int64) {
     if let due, due <= now { drain() }
     if let again, again <= now { watchAgain() }
+    if !idle.isEmpty { forgetIdle(since: now - Self.patience) }
   }
 
   /// The kernel may have room by now, or the folder be there.

@@ -74,8 +74,11 @@ final class GrantRevoker: LoopMember {
 
   /// Nanoseconds of CLOCK_REALTIME until something ends; `nil`: nothing will.
   private func nextEnd() -> Int64? {
-    let running = sessions.instances.values.flatMap { $0.scopes.ends.values }.min()
-    return [running, (try? grants.nextEnd()) ?? nil].compactMap { $0 }.min()
+    var next = (try? grants.nextEnd()) ?? nil
+    for instance in sessions.instances.values {
+      for end in instance.scopes.ends.values { next = min(next ?? end, end) }
+    }
+    return next
   }
 
   /// Ends the due grants. One that cannot be ended now, because that cannot be written down, is tried again;

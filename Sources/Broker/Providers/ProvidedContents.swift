@@ -137,6 +137,9 @@ final class ProvidedContents {
     for watcher in watchers[path]?.values ?? [:].values { watcher(completed, total) }
   }
 
+  /// Whether a path is among those of which ``bring(_:)`` may have to bring the content.
+  func mayBeElsewhere(_ path: String) -> Bool { path.path(within: files.root) != nil }
+
   /// Brings the content of a document, if it is not here (`PRV-1`, `COO-26`). Anything else is left alone.
   ///
   /// - Throws: `ProviderFault`, the provider's error.

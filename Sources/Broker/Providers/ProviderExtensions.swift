@@ -275,6 +275,7 @@ final class ProviderExtensions: LoopMember {
   // MARK: LoopMember
 
   func nextDue(now: Int64) -> Int64? {
+    if asked.isEmpty, launches.isEmpty, running.isEmpty { return nil }
     let dues = asked.values.map(\.answer.due) + launches.values.map(\.due)
     return (dues + running.values.map { $0.lastUsed + idle }).min()
   }

@@ -1,4 +1,5 @@
 internal import BrokerCore
+internal import Folders
 internal import Kernel
 
 /// The launches that a broker knows.
@@ -6,6 +7,8 @@ internal import Kernel
 final class SessionTable {
   /// Those that run, by identifier.
   private(set) var instances: [String: Instance] = [:]
+  /// Which folders are documents to one of them, or to everybody.
+  private(set) var packages = PackageTypes()
   /// Instances that are over, and of which the launcher has not said yet how they ended.
   var ended: [String: Instance] = [:]
   /// Launches that have been prepared and not yet attached.
@@ -22,11 +25,17 @@ final class SessionTable {
   /// Told a launch that is over.
   var onRemove: (Instance) -> Void = { _ in }
 
-  func add(_ instance: Instance) { instances[instance.id] = instance }
+  func add(_ instance: Instance) {
+    instances[instance.id] = instance
+    notePackages()
+  }
+
+  private func notePackages() { packages = PackageTypes(of: instances.values.map(\.app.packages)) }
 
   /// - Returns: whether it ran.
   func remove(_ instance: Instance) -> Bool {
     guard instances.removeValue(forKey: instance.id) != nil else { return false }
+    notePackages()
     onRemove(instance)
     for each in endWaits where each.launches.isDisjoint(with: instances.keys) { each.wait.finish(true) }
     endWaits.removeAll { $0.wait.isOver }

@@ -316,12 +316,16 @@ package enum CoordinationInterface {
     package var primary: String?
     /// It has changes that are not saved.
     package var unsaved: Bool?
+    /// An access of its own to the item follows at once. Programs that open the file wait for the presenter only after
+    /// that.
+    package var opens: Bool?
 
-    package init(path: String, purpose: String, primary: String? = nil, unsaved: Bool? = nil) {
+    package init(path: String, purpose: String, primary: String? = nil, unsaved: Bool? = nil, opens: Bool? = nil) {
       self.path = path
       self.purpose = purpose
       self.primary = primary
       self.unsaved = unsaved
+      self.opens = opens
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -329,6 +333,7 @@ package enum CoordinationInterface {
       purpose = try json.string("purpose")
       primary = try json.stringIfPresent("primary")
       unsaved = try json.boolIfPresent("unsaved")
+      opens = try json.boolIfPresent("opens")
     }
 
     package var json: JSONObject {
@@ -337,6 +342,7 @@ package enum CoordinationInterface {
       json.set("purpose", purpose)
       json.set("primary", primary)
       json.set("unsaved", unsaved)
+      json.set("opens", opens)
       return json
     }
   }

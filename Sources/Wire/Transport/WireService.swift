@@ -1,3 +1,5 @@
+internal import Synchronization
+
 #if AMBIT_MUTANTS
   internal import Kernel
 #endif
@@ -41,6 +43,25 @@ package struct WireService: Sendable {
   private let names: [String]
   /// Methods that answer more than once and make no sense otherwise.
   private let streaming: Set<String>
+  private let known = Known()
+
+  /// Methods that were called, by their full names.
+  private final class Known: Sendable {
+    let methods = Mutex<[String: Target]>([:])
+  }
+
+  /// A method, found.
+  private final class Target: Sendable {
+    let interface: Interface
+    let member: String
+    let parameters: VarlinkStructure
+    let isStreaming: Bool
+
+    init(_ interface: Interface, _ member: String, _ parameters: VarlinkStructure, isStreaming: Bool) {
+      (self.interface, self.member, self.parameters) = (interface, member, parameters)
+      self.isStreaming = isStreaming
+    }
+  }
 
   /// Methods that take no time. A client may do without their answer.
   private static let oneway: Set<String> = [
@@ -91,22 +112,31 @@ package struct WireService: Sendable {
   }
 
   private func resolve(_ call: IncomingCall) throws(ErrorReply) -> CheckedCall {
-    guard let (name, member) = split(call.method) else { throw .interfaceNotFound(call.method) }
-    guard let interface = interfaces[name] else { throw .interfaceNotFound(name) }
-    guard let method = interface.methods[member] else { throw .methodNotFound(call.method) }
+    let target = try target(of: call.method)
+    let interface = target.interface
     #if AMBIT_MUTANTS
       if Mutant.invalidAsked.isActive, call.method == "io.ambit.Picker.Pick",
-        interface.fault(in: call.parameters, against: method.parameters) != nil
+        interface.fault(in: call.parameters, against: target.parameters) != nil
       {
         let valid = IncomingCall(method: call.method, parameters: ["mode": "open"], sender: call.sender)
-        return CheckedCall(interface: name, member: member, call: valid)
+        return CheckedCall(interface: interface.name, member: target.member, call: valid)
       }
     #endif
-    if let fault = interface.fault(in: call.parameters, against: method.parameters) { throw .invalidParameter(fault) }
-    if streaming.contains(call.method) && !call.more { throw .expectedMore }
+    if let fault = interface.fault(in: call.parameters, against: target.parameters) { throw .invalidParameter(fault) }
+    if target.isStreaming && !call.more { throw .expectedMore }
     // Without an answer to come, a connection could have any number of calls that wait.
     guard !call.oneway || Self.oneway.contains(call.method) else { throw .invalidParameter("oneway") }
-    return CheckedCall(interface: name, member: member, call: call)
+    return CheckedCall(interface: interface.name, member: target.member, call: call)
+  }
+
+  private func target(of method: String) throws(ErrorReply) -> Target {
+    if let target = known.methods.withLock({ $0[method] }) { return target }
+    guard let (name, member) = split(method) else { throw .interfaceNotFound(method) }
+    guard let interface = interfaces[name] else { throw .interfaceNotFound(name) }
+    guard let found = interface.methods[member] else { throw .methodNotFound(method) }
+    let target = Target(interface, member, found.parameters, isStreaming: streaming.contains(method))
+    known.methods.withLock { $0[method] = target }
+    return target
   }
 
   private func introspect(_ call: CheckedCall) throws(ErrorReply) -> JSONObject {

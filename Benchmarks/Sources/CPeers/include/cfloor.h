@@ -9,4 +9,7 @@ int cfloor_start(const char *document, const char *mountpoint, int *process);
 
 /* One pair. */
 int cfloor_turn(int connection);
+
+/* How long open(2) of a file takes in microseconds, TURNS times, while another process has a lease on it that it gives back at once. */
+int cfloor_lease(const char *path, double *microseconds, int turns);
 #endif
