@@ -21,6 +21,11 @@ struct Places: Sendable {
   private var places: [Place] = []
   private var numbers: [PathKey: Int] = [:]
   private var leftOver: [Int] = []
+  /// Places without use that are still known: most items are asked for again soon.
+  private var unused: Set<Int> = []
+  private static let mostUnused = 64
+  /// Bytes of a path; the folders of a longer one would take too much room.
+  private static let longestUnused = 256
 
   subscript(number: Int) -> Place { places[number] }
 
@@ -60,8 +65,16 @@ struct Places: Sendable {
     return number
   }
 
-  /// Forgets a place without use, and the folders that are only around it.
   private mutating func prune(_ number: Int) {
+    guard places[number].isEmpty else { return }
+    if places[number].path.text.utf8.count > Self.longestUnused { return forget(number) }
+    guard unused.insert(number).inserted, unused.count > Self.mostUnused else { return }
+    for number in unused { forget(number) }
+    unused = []
+  }
+
+  /// Forgets a place without use, and the folders that are only around it.
+  private mutating func forget(_ number: Int) {
     var next: Int? = number
     while let number = next, places[number].isEmpty, numbers[places[number].path] == number {
       next = places[number].parent

@@ -266,24 +266,22 @@ struct FileProviderTests {
   func `OIP-5: opening ends while the document comes, and nothing is half there`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let folder = try enabled(world, "slow")
-      func marks() throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: world.container("provider.\(Self.identifier)"))
-          .filter { $0.hasPrefix("stopped-") }.sorted()
+      func awaitMark(_ name: String) throws {
+        let home = world.container("provider.\(Self.identifier)")
+        try Deadline.wait(for: name) { FileManager.default.fileExists(atPath: "\(home)/\(name)") }
       }
-      func cancel(_ arguments: [String], _ mark: String) throws {
+      func cancel(_ arguments: [String], _ name: String) throws {
         let opening = try world.start([Products.path("ambit")] + arguments)
         opening.closeInput()
-        usleep(500_000)
+        try awaitMark("started-\(name)")
         opening.signal(SIGINT)
         _ = try opening.waitForExit(patience: .seconds(30))
-        let due = ContinuousClock.now + .seconds(15)
-        while try !marks().contains(mark), ContinuousClock.now < due { usleep(20_000) }
-        #expect(try marks().contains(mark))
+        try awaitMark("stopped-\(name)")
       }
       // By the user who brings it, and by one who opens a copy with an app.
-      try cancel(["provider", "get", "\(folder)/page.txt"], "stopped-page.txt")
+      try cancel(["provider", "get", "\(folder)/page.txt"], "page.txt")
       try cancel(
-        ["run", "--pick", "\(folder)/letter.txt", "--", "sh", "-c", "ambitctl pick --import"], "stopped-letter.txt")
+        ["run", "--pick", "\(folder)/letter.txt", "--", "sh", "-c", "ambitctl pick --import"], "letter.txt")
       for name in ["page", "letter"] {
         let status = try FileManager.default.attributesOfItem(atPath: "\(folder)/\(name).txt")
         #expect(status[.posixPermissions] as? Int == 0)

@@ -92,6 +92,7 @@ import Synchronization
     case "slow":
       // In ten parts, each after a tenth of a second; until it is stopped.
       slow.withLock { _ = $0.insert(url.path) }
+      mark("started", url)
       nonisolated(unsafe) let own = self
       let whole = size
       Thread.detachNewThread {
@@ -247,10 +248,14 @@ import Synchronization
 
   private let slow = Mutex<Set<String>>([])
 
+  private func mark(_ word: String, _ url: URL) {
+    let home = URL(fileURLWithPath: NSHomeDirectory())
+    try? Data().write(to: home.appendingPathComponent("\(word)-\(url.lastPathComponent)"))
+  }
+
   override func stopProvidingItem(at url: URL) {
     _ = slow.withLock { $0.remove(url.path) }
-    let home = URL(fileURLWithPath: NSHomeDirectory())
-    try? Data().write(to: home.appendingPathComponent("stopped-\(url.lastPathComponent)"))
+    mark("stopped", url)
     super.stopProvidingItem(at: url)
   }
 
