@@ -37,7 +37,7 @@ package actor BrokerLoop {
     if unsafe !shared.executor.isDraining { _ = shared.executor.drain() }
   }
 
-  /// Does something at once that waits for nothing. What it begins comes after it, as after a job.
+  /// Runs something at once that waits for nothing. Tasks that it begins run after it.
   @BrokerLoop
   package static func perform(_ body: @BrokerLoop () -> Void) {
     guard unsafe !shared.executor.isDraining else { return body() }

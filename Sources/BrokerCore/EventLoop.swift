@@ -50,7 +50,7 @@ package final class EventLoop: LoopMember {
   package let clock: any LoopClock
   private var members: [any LoopMember] = []
   private var ranges: [(member: any LoopMember, entries: Range<Int>)] = []
-  /// Room for what is waited for, kept from turn to turn.
+  /// The storage of a turn's entries, kept for the next turn.
   private var room: [PollEntry] = []
   private var deferred: [DeferredWork] = []
   /// It does the waiting; otherwise it is a member of a loop that does.

@@ -30,7 +30,7 @@ package final class Request {
 
   package init(on connection: WireConnection) { self.connection = connection }
 
-  /// Does a call, or as much of it as waits for nothing: that part needs no task of its own, which takes longer than many an answer.
+  /// Serves a call. The part before its first wait runs at once, without a task: making one takes longer than most answers.
   ///
   /// Failures and answers are those of ``serve(failure:_:answer:)``.
   package func begin(
