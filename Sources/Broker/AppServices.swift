@@ -18,10 +18,11 @@ struct AppServices {
   let providers: ProviderExtensions
 
   func serve(_ call: CheckedCall, on connection: WireConnection, for instance: Instance) throws -> Course {
-    if call.interface == CoordinationInterface.name {
-      return try coordination.serve(call, on: connection, for: instance)
+    switch call.interface {
+    case CoordinationInterface.name: try coordination.serve(call, on: connection, for: instance)
+    case AccessInterface.name: try access.serve(call, on: connection, for: instance)
+    default: .waits { try await waiting(call, on: connection, for: instance) }
     }
-    return .waits { try await waiting(call, on: connection, for: instance) }
   }
 
   /// - Returns: `nil`: the service answers on the connection itself.
@@ -31,7 +32,6 @@ struct AppServices {
     switch call.interface {
     case PickerInterface.name where call.member != "Pick": try await browser.serve(call, for: instance)
     case PickerInterface.name: try await picker.pick(call, for: instance)
-    case AccessInterface.name: try await access.serve(call, on: connection, for: instance)
     case TransferInterface.name: try await transfers.serve(call, for: instance)
     case VersionsInterface.name: try await versions.serve(call, for: instance)
     case QueryInterface.name: try await catalog.serve(call, on: connection, for: instance)

@@ -89,3 +89,5 @@ ssize_t ambit_copy_over(int from, int to, off_t at, size_t most) {
 }
 
 int ambit_reserve(int file, off_t size) { return size > 0 ? answer(fallocate(file, FALLOC_FL_KEEP_SIZE, 0, size)) : 0; }
+
+void ambit_begin_writing(int file) { (void)sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE); }

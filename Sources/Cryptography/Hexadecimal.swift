@@ -2,12 +2,15 @@
 package enum Hexadecimal {
   private static let digits = Array("0123456789abcdef".utf8)
 
-  package static func text(_ bytes: some Collection<UInt8>) -> String {
+  package static func text(_ bytes: some Collection<UInt8>) -> String { text(of: Array(bytes)) }
+
+  /// Not generic: it runs for each entry of the log.
+  private static func text(of bytes: [UInt8]) -> String {
     func digit(_ value: UInt8) -> UInt8 { value + (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) }
     return unsafe String(unsafeUninitializedCapacity: 2 * bytes.count) { buffer in
-      for (index, byte) in bytes.enumerated() {
-        unsafe buffer[2 * index] = digit(byte >> 4)
-        unsafe buffer[2 * index + 1] = digit(byte & 15)
+      for index in bytes.indices {
+        unsafe buffer[2 * index] = digit(bytes[index] >> 4)
+        unsafe buffer[2 * index + 1] = digit(bytes[index] & 15)
       }
       return 2 * bytes.count
     }

@@ -40,11 +40,12 @@ package enum FoundChange: Sendable, Equatable {
   /// A move of a folder is one step; its contents went with it. A look passes hidden files over: a hidden item is there while
   /// its folder is.
   package static func changes(from known: [ProvidedFile], to found: [FoundFile]) -> [FoundChange] {
-    let byNode = Dictionary(
-      known.filter { !$0.node.isEmpty }.map { ($0.node, $0) }, uniquingKeysWith: { first, _ in first })
+    var byNode: [String: Int] = [:]
+    byNode.reserveCapacity(known.count)
+    for (index, file) in known.enumerated() where !file.node.isEmpty { byNode[file.node] = byNode[file.node] ?? index }
     // Most looks find nothing new.
     let isSame = found.allSatisfy { file in
-      byNode[file.node].map { $0.path == file.path && $0.item.isFolder == file.isFolder } ?? false
+      byNode[file.node].map { known[$0].path == file.path && known[$0].item.isFolder == file.isFolder } ?? false
     }
     if isSame, found.count == known.count || found.count == known.count(where: { !$0.isHidden }) { return [] }
     let byPath = Dictionary(known.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
@@ -61,7 +62,9 @@ package enum FoundChange: Sendable, Equatable {
       }
     }
     for file in found.sorted(by: { $0.path < $1.path }) {
-      if let item = byNode[file.node], item.item.isFolder == file.isFolder, seen.insert(item.item.identifier).inserted {
+      if let item = byNode[file.node].map({ known[$0] }), item.item.isFolder == file.isFolder,
+        seen.insert(item.item.identifier).inserted
+      {
         guard now(item.path) != file.path else { continue }
         steps.append(.moved(item, to: file.path))
         if file.isFolder { moves.append((now(item.path), file.path)) }

@@ -2,23 +2,27 @@
 ///
 /// An item that goes from one folder to another is gone from the first and new in the second, in either order: a folder that has it counts.
 package struct ListedItems: Sendable {
-  private let known: [String: ProviderItem]
+  private let known: [ProviderItem]
+  /// The known items, by their identifiers.
+  private let places: [String: Int]
   /// The known items, by their folders.
-  private let knownIn: [String: [String]]
+  private let knownIn: [String: [Int]]
   /// As the provider said it, with all that is wrong with it.
   private var said: [ProviderItem] = []
   /// Those that count, by their identifiers.
   private var told: [String: Told] = [:]
   private var foldersIn: [String: [String]] = [:]
   private var gone: Set<String> = []
+  /// A change has taken the place of something that was said before.
+  private var isCorrected = false
 
   /// The word of an item that counts.
   private struct Told: Sendable {
-    let folder: String
+    var folder: String
     /// Of ``said``: a change takes the place of all that was said before it.
     let first: Int
     /// More than once in listings is a fault of the provider's.
-    let times: Int
+    var times: Int
   }
 
   /// How many the provider has told of.
@@ -28,14 +32,19 @@ package struct ListedItems: Sendable {
 
   /// - Parameter known: the items until now.
   package init(_ known: [ProviderItem]) {
-    self.known = Dictionary(known.map { ($0.identifier, $0) }, uniquingKeysWith: { first, _ in first })
-    knownIn = Dictionary(grouping: known, by: \.parent).mapValues { $0.map(\.identifier) }
+    self.known = known
+    var (places, knownIn): ([String: Int], [String: [Int]]) = ([:], [:])
+    places.reserveCapacity(known.count)
+    for (index, item) in known.enumerated() {
+      places[item.identifier] = index
+      knownIn[item.parent, default: []].append(index)
+    }
+    (self.places, self.knownIn) = (places, knownIn)
   }
 
   private mutating func say(_ item: ProviderItem) {
-    let before = told[item.identifier]
-    told[item.identifier] = Told(
-      folder: item.parent, first: before?.first ?? said.count, times: (before?.times ?? 0) + 1)
+    func note(_ told: inout Told) { (told.folder, told.times) = (item.parent, told.times + 1) }
+    note(&told[item.identifier, default: Told(folder: item.parent, first: said.count, times: 0)])
     said.append(item)
     count += 1
     bytes += item.bytes
@@ -44,8 +53,13 @@ package struct ListedItems: Sendable {
 
   /// A folder has exactly these.
   package mutating func list(_ content: [ProviderItem], of folder: String) {
-    gone.formUnion(Set(knownIn[folder] ?? []).subtracting(content.map(\.identifier)))
+    told.reserveCapacity(told.count + content.count)
+    said.reserveCapacity(said.count + content.count)
     for item in content { say(item) }
+    // What has been told of is there, in whichever folder.
+    for index in knownIn[folder] ?? [] where told[known[index].identifier] == nil {
+      gone.insert(known[index].identifier)
+    }
   }
 
   /// A folder has changed (`PRV-9`).
@@ -56,7 +70,7 @@ package struct ListedItems: Sendable {
         continue
       }
       // Two folders may tell of one move.
-      if let before = told.removeValue(forKey: identifier) { count -= before.times }
+      if let before = told.removeValue(forKey: identifier) { (count, isCorrected) = (count - before.times, true) }
       say(item)
     }
   }
@@ -67,7 +81,7 @@ package struct ListedItems: Sendable {
   }
 
   private func isKnown(_ identifier: String) -> Bool {
-    told[identifier] == nil && known[identifier] != nil && !gone.contains(identifier)
+    told[identifier] == nil && places[identifier] != nil && !gone.contains(identifier)
   }
 
   /// The provider has told of it now.
@@ -77,7 +91,8 @@ package struct ListedItems: Sendable {
 
   package func folders(in folder: String) -> [String] {
     (foldersIn[folder] ?? []).filter { told[$0]?.folder == folder }
-      + (knownIn[folder] ?? []).filter { isKnown($0) && known[$0]?.isFolder == true }
+      + (knownIn[folder] ?? []).lazy.map { known[$0] }.filter { $0.isFolder && isKnown($0.identifier) }
+      .map(\.identifier)
   }
 
   /// All that there are now. A folder takes along the items in it that the provider says nothing of.
@@ -87,9 +102,12 @@ package struct ListedItems: Sendable {
     while let folder = open.popLast() {
       for inner in folders(in: folder) where reached.insert(inner).inserted { open.append(inner) }
     }
-    let present = said.enumerated().filter { $0.offset >= told[$0.element.identifier]?.first ?? 0 }.map(\.element)
+    var present = said
+    if isCorrected {
+      present = said.indices.filter { $0 >= told[said[$0].identifier]?.first ?? 0 }.map { said[$0] }
+    }
     return present
-      + known.values.filter { isKnown($0.identifier) && reached.contains($0.parent) }
+      + known.filter { isKnown($0.identifier) && reached.contains($0.parent) }
       .sorted { $0.identifier < $1.identifier }
   }
 }

@@ -19,23 +19,47 @@ package struct ProviderItem: Sendable, Equatable {
   package var modified: Int
   /// Another one means other content.
   package var version: String
-  package var capabilities: Set<Capability>
+  package var capabilities: Capabilities
   /// Why it is in the working set (`PRV-11`).
-  package var marks: Set<Mark>
+  package var marks: Marks
 
-  /// The working set.
-  package enum Mark: String, Sendable, CaseIterable { case recent, tagged, favorite, shared, trashed }
+  package struct Marks: NamedOptions {
+    package static let words = ["recent", "tagged", "favorite", "shared", "trashed"]
+    package static let recent = Marks(rawValue: 1)
+    package static let trashed = Marks(rawValue: 16)
+
+    package let rawValue: UInt16
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+    /// Unknown words are none.
+    package init(words: [String]) { rawValue = Self.bits(of: words) }
+  }
 
   /// The broker enforces these; the provider need not.
-  package enum Capability: String, Sendable, CaseIterable {
-    case reading, writing, renaming, reparenting, trashing, deleting, evicting, addingSubItems, contentEnumerating
+  package struct Capabilities: NamedOptions {
+    package static let words = [
+      "reading", "writing", "renaming", "reparenting", "trashing", "deleting", "evicting", "addingSubItems",
+      "contentEnumerating",
+    ]
+    package static let reading = Capabilities(rawValue: 1)
+    package static let writing = Capabilities(rawValue: 2)
+    package static let renaming = Capabilities(rawValue: 4)
+    package static let reparenting = Capabilities(rawValue: 8)
+    package static let trashing = Capabilities(rawValue: 16)
+    package static let deleting = Capabilities(rawValue: 32)
+    package static let evicting = Capabilities(rawValue: 64)
+    package static let addingSubItems = Capabilities(rawValue: 128)
+    package static let contentEnumerating = Capabilities(rawValue: 256)
+
+    package let rawValue: UInt16
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+    /// Unknown words are none.
+    package init(words: [String]) { rawValue = Self.bits(of: words) }
   }
 
   package init(
     identifier: String, parent: String = root, filename: String, isFolder: Bool = false, contentType: String? = nil,
     size: Int = 0, modified: Int = 0, version: String = "1",
-    capabilities: Set<Capability> = [.reading, .writing, .evicting],
-    marks: Set<Mark> = []
+    capabilities: Capabilities = [.reading, .writing, .evicting], marks: Marks = []
   ) {
     (self.identifier, self.parent, self.filename) = (identifier, parent, filename)
     (self.isFolder, self.contentType, self.size) = (isFolder, contentType, size)
@@ -77,9 +101,7 @@ package struct ProviderItem: Sendable, Equatable {
     let name = filename
     if name.isEmpty || name == "." || name == ".." { return .init("filename", "a file is not named “\(name)”") }
     if name.utf8.contains(UInt8(ascii: "/")) { return .init("filename", "a name has no slash in it") }
-    if name.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }) {
-      return .init("filename", "a name has no control characters in it")
-    }
+    if name.hasControlCharacter { return .init("filename", "a name has no control characters in it") }
     if name.utf8.count > 255 {
       return .init("filename", "a name has 255 bytes at most; this one has \(name.utf8.count)")
     }
@@ -101,4 +123,17 @@ package struct ItemFault: Error, Sendable, Equatable, CustomStringConvertible {
 
   package init(_ field: String, _ reason: String) { (self.field, self.reason) = (field, reason) }
   package var description: String { "\(field): \(reason)" }
+}
+
+extension String {
+  /// Up to U+001F, and U+007F to U+009F.
+  fileprivate var hasControlCharacter: Bool {
+    var before: UInt8 = 0
+    for byte in utf8 {
+      // U+0080 to U+009F have two bytes, of which this is the first.
+      if byte < 0x20 || byte == 0x7F || before == 0xC2 && byte < 0xA0 { return true }
+      before = byte
+    }
+    return false
+  }
 }

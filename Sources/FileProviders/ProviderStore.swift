@@ -52,15 +52,15 @@ package struct ProvidedFile: Sendable, Equatable {
 package final class ProviderStore: Sendable {
   private static let kind = OwnDatabase.Kind(
     // "AmbP"
-    name: "the table of providers", applicationID: 0x416d_6250, version: 4,
+    name: "the table of providers", applicationID: 0x416d_6250, version: 5,
     schema: """
       CREATE TABLE provider (identifier TEXT PRIMARY KEY, name TEXT NOT NULL, app TEXT NOT NULL,
         program TEXT NOT NULL, across INTEGER NOT NULL, pickers TEXT NOT NULL);
       CREATE TABLE item (
         provider TEXT NOT NULL REFERENCES provider ON DELETE CASCADE, identifier TEXT NOT NULL, parent TEXT NOT NULL,
         filename TEXT NOT NULL, folder INTEGER NOT NULL, type TEXT, size INTEGER NOT NULL, modified INTEGER NOT NULL,
-        version TEXT NOT NULL, capabilities TEXT NOT NULL, path TEXT NOT NULL, here INTEGER NOT NULL,
-        changed INTEGER NOT NULL, node TEXT NOT NULL, marks TEXT NOT NULL, PRIMARY KEY (provider, identifier),
+        version TEXT NOT NULL, capabilities INTEGER NOT NULL, path TEXT NOT NULL, here INTEGER NOT NULL,
+        changed INTEGER NOT NULL, node TEXT NOT NULL, marks INTEGER NOT NULL, PRIMARY KEY (provider, identifier),
         UNIQUE (provider, path)) WITHOUT ROWID;
       CREATE TABLE anchor (
         provider TEXT NOT NULL REFERENCES provider ON DELETE CASCADE, folder TEXT NOT NULL, anchor TEXT NOT NULL,
@@ -133,10 +133,28 @@ package final class ProviderStore: Sendable {
     try database.read { db in
       let sql = "SELECT \(Self.columns) FROM item WHERE provider = ? \(here ? "AND here" : "") ORDER BY path"
       let rows = try Row.fetchCursor(db, sql: sql, arguments: [provider])
-      var (files, words): ([ProvidedFile], Words) = ([], Words())
-      while let row = try rows.next() { files.append(Self.file(row, &words)) }
+      var files: [ProvidedFile] = []
+      while let row = try rows.next() { files.append(Self.file(row)) }
       return files
     }
+  }
+
+  /// The items of a provider at one moment.
+  package struct Reading: Sendable {
+    package let provider: String
+    package let files: [ProvidedFile]
+    fileprivate let changes: Int
+  }
+
+  package func reading(of provider: String) throws(StateError) -> Reading {
+    let changes = known.withLock { $0.changes }
+    return Reading(provider: provider, files: try files(of: provider), changes: changes)
+  }
+
+  /// The items of a provider now. They are read again only if the table was changed meanwhile.
+  package func files(since reading: Reading) throws(StateError) -> [ProvidedFile] {
+    if known.withLock({ $0.changes }) == reading.changes { return reading.files }
+    return try files(of: reading.provider)
   }
 
   /// The number of items, and of documents whose content is here.
@@ -188,8 +206,8 @@ package final class ProviderStore: Sendable {
         try statement.execute(
           arguments: [
             file.provider, item.identifier, item.parent, item.filename, item.isFolder, item.contentType, item.size,
-            item.modified, item.version, item.capabilities.map(\.rawValue).sorted().joined(separator: " "), file.path,
-            file.isHere, file.isChanged, file.node, item.marks.map(\.rawValue).sorted().joined(separator: " "),
+            item.modified, item.version, Int(item.capabilities.rawValue), file.path, file.isHere, file.isChanged,
+            file.node, Int(item.marks.rawValue),
           ])
       }
     }
@@ -209,9 +227,8 @@ package final class ProviderStore: Sendable {
         let item = file.item
         try statement.execute(
           arguments: [
-            item.parent, item.filename, item.contentType,
-            item.capabilities.map(\.rawValue).sorted().joined(separator: " "),
-            file.path, item.marks.map(\.rawValue).sorted().joined(separator: " "), file.provider, item.identifier,
+            item.parent, item.filename, item.contentType, Int(item.capabilities.rawValue), file.path,
+            Int(item.marks.rawValue), file.provider, item.identifier,
           ])
       }
     }
@@ -274,31 +291,11 @@ package final class ProviderStore: Sendable {
   private static let columns =
     "provider, identifier, parent, filename, folder, type, size, modified, version, capabilities, marks, path, here, changed, node"
 
-  private static func file(_ row: Row) -> ProvidedFile {
-    var words = Words()
-    return file(row, &words)
-  }
-
-  /// Sets of words that many items have in common.
-  private struct Words {
-    var capabilities: [String: Set<ProviderItem.Capability>] = [:]
-    var marks: [String: Set<ProviderItem.Mark>] = [:]
-
-    static func set<Word>(_ text: String, _ known: inout [String: Set<Word>]) -> Set<Word>
-    where Word: RawRepresentable<String> {
-      if let set = known[text] { return set }
-      let set = Set(text.split(separator: " ").compactMap { Word(rawValue: String($0)) })
-      known[text] = set
-      return set
-    }
-  }
-
   /// In the order of ``columns``: a column's name is looked for in each row anew.
-  private static func file(_ row: Row, _ words: inout Words) -> ProvidedFile {
+  private static func file(_ row: Row) -> ProvidedFile {
     let item = ProviderItem(
       identifier: row[1], parent: row[2], filename: row[3], isFolder: row[4], contentType: row[5], size: row[6],
-      modified: row[7], version: row[8], capabilities: Words.set(row[9], &words.capabilities),
-      marks: Words.set(row[10], &words.marks))
+      modified: row[7], version: row[8], capabilities: .init(rawValue: row[9]), marks: .init(rawValue: row[10]))
     return ProvidedFile(
       provider: row[0], item: item, path: row[11], isHere: row[12], isChanged: row[13], node: row[14])
   }

@@ -25,23 +25,29 @@ package struct ProviderTree: Sendable {
 
   package init(_ items: [ProviderItem]) {
     var known: Set<String> = []
-    var children: [String: [ProviderItem]] = [:]
-    for item in items.prefix(Self.most) {
+    known.reserveCapacity(min(items.count, Self.most))
+    var children: [String: [Int]] = [:]
+    for index in items.indices.prefix(Self.most) {
+      let item = items[index]
       if let fault = item.fault {
         faults.append(.init(identifier: Self.name(item), reason: fault.description))
       } else if !known.insert(item.identifier).inserted {
         faults.append(.init(identifier: Self.name(item), reason: "two items have this identifier"))
       } else {
-        children[item.parent, default: []].append(item)
+        children[item.parent, default: []].append(index)
       }
     }
     if items.count > Self.most {
       faults.append(.init(identifier: "", reason: "a provider has \(Self.most) items at most"))
     }
+    var places: [(path: String, index: Int)] = []
     var open = [(ProviderItem.root, "", 0)]
     while let (folder, path, depth) = open.popLast() {
+      let inner = children.removeValue(forKey: folder) ?? []
       var names: Set<String> = []
-      for item in children.removeValue(forKey: folder) ?? [] {
+      names.reserveCapacity(inner.count)
+      for index in inner {
+        let item = items[index]
         guard names.insert(item.filename).inserted else {
           faults.append(.init(identifier: Self.name(item), reason: "another item of its folder has its name"))
           continue
@@ -51,20 +57,21 @@ package struct ProviderTree: Sendable {
           faults.append(.init(identifier: Self.name(item), reason: "its folders are too deep"))
           continue
         }
-        placed.append(Placed(item: item, path: place))
+        places.append((place, index))
         if item.isFolder { open.append((item.identifier, place, depth + 1)) }
       }
     }
     // Items in the trash are not shown.
     var thrownAway = [ProviderItem.trash]
     while let folder = thrownAway.popLast() {
-      thrownAway += (children.removeValue(forKey: folder) ?? []).filter(\.isFolder).map(\.identifier)
+      thrownAway += (children.removeValue(forKey: folder) ?? []).map { items[$0] }.filter(\.isFolder).map(\.identifier)
     }
     // The rest hangs on nothing: no such folder, or folders in a circle.
-    for item in children.values.flatMap(\.self).sorted(by: { $0.identifier < $1.identifier }) {
+    let rest = children.values.flatMap(\.self).map { items[$0] }
+    for item in rest.sorted(by: { $0.identifier < $1.identifier }) {
       faults.append(.init(identifier: Self.name(item), reason: "its parent is no folder of this provider's"))
     }
-    placed.sort { $0.path < $1.path }
+    placed = places.sorted { $0.path < $1.path }.map { Placed(item: items[$0.index], path: $0.path) }
   }
 
   private static func name(_ item: ProviderItem) -> String { String(item.identifier.prefix(80)) }
@@ -72,20 +79,6 @@ package struct ProviderTree: Sendable {
 
 /// The steps from a folder's present items to its provider's.
 package enum ProviderChange: Sendable, Equatable {
-  /// The present view of an item.
-  package struct Shown: Sendable, Equatable {
-    package let item: ProviderItem
-    package let path: String
-    /// Its content is here.
-    package let isHere: Bool
-    /// It was changed here, and the provider does not have that yet.
-    package let isChanged: Bool
-
-    package init(item: ProviderItem, path: String, isHere: Bool, isChanged: Bool) {
-      (self.item, self.path, self.isHere, self.isChanged) = (item, path, isHere, isChanged)
-    }
-  }
-
   case add(ProviderTree.Placed)
   /// From one path to the same: it is there already, with its folder.
   case move(ProviderItem, from: String, to: String)
@@ -93,11 +86,14 @@ package enum ProviderChange: Sendable, Equatable {
   case renew(ProviderTree.Placed, was: ProviderItem)
   /// The content is the same; the provider allows something else, or says something else of it.
   case describe(ProviderTree.Placed, was: ProviderItem)
-  case remove(Shown)
+  case remove(ProvidedFile)
 
   /// Nothing that was changed here is renewed or removed.
-  package static func steps(from shown: [Shown], to tree: ProviderTree) -> [ProviderChange] {
-    var old = Dictionary(shown.map { ($0.item.identifier, $0) }, uniquingKeysWith: { first, _ in first })
+  package static func steps(from shown: [ProvidedFile], to tree: ProviderTree) -> [ProviderChange] {
+    var places: [String: Int] = [:]
+    places.reserveCapacity(shown.count)
+    for (index, file) in shown.enumerated() { places[file.item.identifier] = index }
+    var isGone = [Bool](repeating: true, count: shown.count)
     var steps: [ProviderChange] = []
     // With a folder goes all that is in it.
     var moves: [(from: String, to: String)] = []
@@ -107,8 +103,13 @@ package enum ProviderChange: Sendable, Equatable {
       }
     }
     for placed in tree.placed {
-      guard let before = old.removeValue(forKey: placed.item.identifier), before.item.isFolder == placed.item.isFolder
-      else {
+      guard let index = places[placed.item.identifier] else {
+        steps.append(.add(placed))
+        continue
+      }
+      let before = shown[index]
+      isGone[index] = false
+      guard before.item.isFolder == placed.item.isFolder else {
         steps.append(.add(placed))
         continue
       }
@@ -126,7 +127,7 @@ package enum ProviderChange: Sendable, Equatable {
       }
     }
     // The deepest first.
-    let gone = old.values.filter { !$0.isChanged }.sorted { $0.path > $1.path }
-    return gone.map { .remove($0) } + steps
+    let gone = shown.indices.filter { isGone[$0] && !shown[$0].isChanged }.map { shown[$0] }
+    return gone.sorted { $0.path > $1.path }.map { .remove($0) } + steps
   }
 }

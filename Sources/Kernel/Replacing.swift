@@ -41,7 +41,8 @@ extension Descriptor {
   }
 
   /// Copies a whole file, open at its start, into an empty one; the two share their blocks where the file system can do that. What is
-  /// added to it meanwhile is not copied: a writer could go on for ever.
+  /// added to it meanwhile is not copied: a writer could go on for ever. The disk begins to write the first parts while the rest is
+  /// copied, so that a synchronization finds little left.
   ///
   /// - Parameter isWanted: asked from time to time; where it says no, the error is `ECANCELED`.
   package func copyContent(to copy: Descriptor, while isWanted: () -> Bool = { true }) throws(KernelError) {
@@ -49,15 +50,23 @@ extension Descriptor {
     // Some file systems do not tell the size.
     let size = try status().size
     var left = size == 0 ? Self.mostOfUnknown : Int(clamping: size)
+    var unwritten = 0
     while left > 0 {
       let count = try KernelError.checkNegative("copy_file_range") { ambit_copy_part(rawValue, copy.rawValue) }
       if count == 0 { return }
       left -= Int(count)
+      unwritten += Int(count)
+      if unwritten >= Self.writtenAtOnce {
+        ambit_begin_writing(copy.rawValue)
+        unwritten = 0
+      }
       guard isWanted() else { throw KernelError("copy_file_range", errno: .canceled) }
     }
   }
 
   private static var mostOfUnknown: Int { 16 << 20 }
+  /// Bytes.
+  private static var writtenAtOnce: Int { 32 << 20 }
 
   /// Copies so many bytes of a file over the beginning of another's content; the offsets of both stay. Holes become zeros.
   ///

@@ -13,8 +13,8 @@ struct ProviderTreeTests {
     ProviderItem(identifier: identifier, parent: parent, filename: "\(identifier).txt", size: 3, version: version)
   }
 
-  private func shown(_ item: ProviderItem, _ path: String, changed: Bool = false) -> ProviderChange.Shown {
-    .init(item: item, path: path, isHere: true, isChanged: changed)
+  private func shown(_ item: ProviderItem, _ path: String, changed: Bool = false) -> ProvidedFile {
+    .init(provider: "org.example.cloud", item: item, path: path, isHere: true, isChanged: changed)
   }
 
   @Test("folders come before what is in them") func order() {
@@ -45,6 +45,14 @@ struct ProviderTreeTests {
     item.filename = name
     #expect(item.fault?.field == "filename")
     #expect(ProviderTree([item]).placed.isEmpty)
+  }
+
+  @Test("capabilities are told by words; unknown ones are none") func words() {
+    let all = ProviderItem.Capabilities(words: ProviderItem.Capabilities.words)
+    #expect(all.words == ProviderItem.Capabilities.words.sorted())
+    #expect(ProviderItem.Capabilities(words: ["writing", "flying", "evicting"]) == [.evicting, .writing])
+    #expect("\(ProviderItem.Capabilities.reparenting)" == "reparenting")
+    #expect(ProviderItem.Marks(words: ["trashed", "recent"]) == [.recent, .trashed])
   }
 
   @Test("PRV-16: a version has 1,000 bytes at most") func versions() {

@@ -89,11 +89,16 @@ extension Bench {
   }
 
   private func materialise(_ document: String, _ bytes: Int) throws -> Row {
-    let time = try Child.timed([ambit, "provider", "get", document], environment: environment)
-    let rate = Double(bytes) / 1_048_576 / (time / 1000)
+    // A virtual machine gives memory that was not used for a while back to its host: the first of these is slower.
+    let times = try (0..<5).map { _ in
+      let time = try Child.timed([ambit, "provider", "get", document], environment: environment)
+      _ = try Child.timed([ambit, "provider", "evict", document], environment: environment)
+      return time
+    }
+    let rate = times.median.map { Double(bytes) / 1_048_576 / ($0 / 1000) }
     return Row(
       "provider", "a document of \(bytes >> 20) MiB comes", unit: "MiB/s", ambit: rate, peer: "into a pipe",
-      other: try pipeRate(bytes), aim: .ratioAtLeast(0.8))
+      other: try (0..<5).map { _ in try pipeRate(bytes) }.median, aim: .ratioAtLeast(0.8))
   }
 
   /// The floor: so many files without content are made in a folder, in ms.

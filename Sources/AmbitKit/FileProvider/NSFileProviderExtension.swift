@@ -364,10 +364,19 @@ open class NSFileProviderExtension {
     } catch { complain("\(error)") }
   }
 
-  /// Collects one page.
+  /// Sends one page in parts while the provider tells it: the broker takes one in while the next is made.
   private final class Observer: NSFileProviderEnumerationObserver {
+    private struct Page {
+      var items: [ProviderItemMessage] = []
+      /// Bytes that the part of these items has left.
+      var left = ProviderParts.most
+      /// Of the parts; one connection keeps their order.
+      var client: WireClient?
+      var isOver = false
+    }
+
     private let id: Int
-    private let items = Mutex<[ProviderItemMessage]>([])
+    private let page = Mutex(Page())
     private nonisolated(unsafe) let end: () -> Void
 
     init(_ id: Int, _ end: @escaping () -> Void) {
@@ -376,20 +385,48 @@ open class NSFileProviderExtension {
     }
 
     func didEnumerate(_ items: [any NSFileProviderItem]) {
-      let messages = items.map(\.message)
-      self.items.withLock { $0 += messages }
+      page.withLock { page in
+        guard !page.isOver else { return }
+        for item in items {
+          let message = item.message
+          let room = ProviderParts.room(for: message)
+          if room > page.left, !page.items.isEmpty { send(&page) }
+          page.items.append(message)
+          page.left -= room
+        }
+      }
+    }
+
+    private func send(_ page: inout Page) {
+      do {
+        let client = try page.client ?? Broker.take()
+        page.client = client
+        let part = ProviderInterface.PartCall(id: id, items: page.items)
+        try client.send(ProviderInterface.part, part.json, oneway: true)
+      } catch { complain("\(error)") }
+      (page.items, page.left) = ([], ProviderParts.most)
+    }
+
+    /// An answer with an error takes back what was sent.
+    private func finish(_ answer: (_ rest: [ProviderItemMessage]) -> ProviderInterface.AnswerCall) {
+      page.withLock { page in
+        guard !page.isOver else { return }
+        page.isOver = true
+        guard let client = page.client else { return NSFileProviderExtension.answer(answer(page.items)) }
+        do {
+          _ = try client.call(ProviderInterface.answer, answer(page.items).json)
+          Broker.giveBack(client)
+        } catch { complain("\(error)") }
+        (page.items, page.client) = ([], nil)
+      }
+      unsafe end()
     }
 
     func finishEnumerating(upTo page: NSFileProviderPage?) {
-      NSFileProviderExtension.answer(
-        .init(id: id, items: items.withLock { $0 }, next: page?.rawValue.base64EncodedString()))
-      unsafe end()
+      finish { .init(id: id, items: $0, next: page?.rawValue.base64EncodedString()) }
     }
 
-    func finishEnumeratingWithError(_ error: any Error) {
-      NSFileProviderExtension.answer(NSFileProviderExtension.failure(id, error))
-      unsafe end()
-    }
+    func finishEnumeratingWithError(_ error: any Error) { finish { _ in NSFileProviderExtension.failure(id, error) } }
   }
 }
 
@@ -440,17 +477,22 @@ enum ProviderParts {
   }
 
   /// Bytes of an item in JSON, at most.
-  private static func room(for item: ProviderItemMessage) -> Int {
-    let texts = [item.identifier, item.parent, item.filename, item.contentType ?? "", item.version]
+  static func room(for item: ProviderItemMessage) -> Int {
     // The fields' names, the numbers and the signs between them are less than 256 bytes.
-    return (texts + item.capabilities + item.marks).reduce(256) { $0 + room(for: $1) }
+    var room = 256 + room(for: item.identifier) + room(for: item.parent) + room(for: item.filename)
+    room += Self.room(for: item.contentType ?? "") + Self.room(for: item.version)
+    for word in item.capabilities { room += Self.room(for: word) }
+    for word in item.marks { room += Self.room(for: word) }
+    return room
   }
 
   /// Of a text, with its quotes and a comma.
   private static func room(for text: String) -> Int {
-    text.utf8.reduce(3) { sum, byte in
+    var room = 3
+    for byte in text.utf8 {
       let isPlain = byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") && byte != 0x7F
-      return sum + (isPlain ? 1 : 6)
+      room += isPlain ? 1 : 6
     }
+    return room
   }
 }

@@ -99,7 +99,7 @@ extension CoordinationService {
   private func checkCapabilities(of intents: [Intent]) throws {
     for intent in intents {
       let path = intent.item.path.text
-      let needed: [ProviderItem.Capability] =
+      let needed: [ProviderItem.Capabilities] =
         switch intent.use {
         case .read(let options): options.contains(.immediatelyAvailableMetadataOnly) ? [] : [.reading]
         case .write(let options):

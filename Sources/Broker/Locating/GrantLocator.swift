@@ -69,6 +69,18 @@ final class GrantLocator {
     }
   }
 
+  /// The same as far as nothing is waited for.
+  ///
+  /// - Returns: `nil`: that takes a while, or the document is not simply where it is known to be.
+  func locateQuickly(_ grant: Grant, for instance: Instance) throws -> Location? {
+    guard let looked = locator.findQuickly(locator.lookup(of: grant)) else { return nil }
+    let (_, found, verdict) = judge(looked, grant, ReplacementRule(instance.app.replaced))
+    guard let found, verdict == .identity else { return nil }
+    return Location(
+      document: found.document, by: found.by, grant: try noted(grant, found.document, looked), isReplacement: false,
+      looked: looked)
+  }
+
   /// The same, with the reason where there is none.
   ///
   /// - Parameter noting: no for another app's grant, which one app's policy must not lead to another file.

@@ -100,7 +100,7 @@ final class DocumentHandover {
   }
 
   /// Whether the provider of a document does not let it be used so.
-  func lacks(_ capability: ProviderItem.Capability, _ path: String) -> Bool {
+  func lacks(_ capability: ProviderItem.Capabilities, _ path: String) -> Bool {
     provided?.lacks(capability, path) == true
   }
 

@@ -165,7 +165,7 @@ struct LocationFolder: Sendable {
     }
   }
 
-  private func remove(_ shown: ProviderChange.Shown, _ folders: inout OpenFolders) throws(KernelError) {
+  private func remove(_ shown: ProvidedFile, _ folders: inout OpenFolders) throws(KernelError) {
     let folder = try folder(of: shown.path, &folders)
     let name = shown.path.lastPathName
     guard !shown.item.isFolder else { return try folder.removeDirectory(name) }

@@ -5,23 +5,23 @@ internal import Kernel
 /// Has a folder, and the table, show the items that a provider has told. In a thread: a hundred thousand items take seconds, and other
 /// requests do not wait for them.
 struct LocationRenewal: Sendable {
-  /// Its identifier.
-  let provider: String
+  /// The table before the provider was asked.
+  let before: ProviderStore.Reading
   let folder: LocationFolder
   let store: ProviderStore
   let items: ListedItems
   let anchors: [String: String]
 
+  private var provider: String { before.provider }
+
   /// - Returns: for the user, the items that cannot be shown.
   func carryOut(while goesOn: () -> Bool) throws -> [String] {
     let tree = ProviderTree(items.all)
     var faults = tree.faults.map { "not shown: \($0.description)" }
-    let known = try store.files(of: provider)
-    let shown = known.map {
-      ProviderChange.Shown(item: $0.item, path: $0.path, isHere: $0.isHere, isChanged: $0.isChanged)
-    }
-    let steps = ProviderChange.steps(from: shown, to: tree)
-    let places = Dictionary(known.map { ($0.item.identifier, $0) }, uniquingKeysWith: { first, _ in first })
+    let known = try store.files(since: before)
+    let steps = ProviderChange.steps(from: known, to: tree)
+    // Where all items are new, or nothing is, none is looked for.
+    lazy var places = Dictionary(known.map { ($0.item.identifier, $0) }, uniquingKeysWith: { first, _ in first })
     var folders = folder.openFolders()
     var (put, placed, removed): ([ProvidedFile], [ProvidedFile], [String]) = ([], [], [])
     var isWhole = faults.isEmpty
@@ -33,7 +33,8 @@ struct LocationRenewal: Sendable {
       do throws(KernelError) {
         let node = try folder.carryOut(step, &folders)
         if case .remove(let shown) = step { removed.append(shown.item.identifier) }
-        guard let file = file(after: step, node, places) else { continue }
+        let before = step.known.flatMap { places[$0.identifier] }
+        guard let file = file(after: step, node, before) else { continue }
         switch step {
         case .move, .describe: placed.append(file)
         default: put.append(file)
@@ -55,21 +56,20 @@ struct LocationRenewal: Sendable {
   ///
   /// - Parameters:
   ///   - node: of what the step has made.
-  ///   - places: the files before, by their items.
+  ///   - before: the item's file before the step.
   /// - Returns: `nil`: there is none.
-  private func file(after step: ProviderChange, _ node: String?, _ places: [String: ProvidedFile]) -> ProvidedFile? {
+  private func file(after step: ProviderChange, _ node: String?, _ before: ProvidedFile?) -> ProvidedFile? {
     switch step {
     case .add(let placed):
       return ProvidedFile(provider: provider, item: placed.item, path: placed.path, node: node ?? "")
     case .renew(let placed, _):
-      let node = places[placed.item.identifier]?.node ?? ""
-      return ProvidedFile(provider: provider, item: placed.item, path: placed.path, node: node)
+      return ProvidedFile(provider: provider, item: placed.item, path: placed.path, node: before?.node ?? "")
     case .move(let item, _, let to):
-      guard var file = places[item.identifier] else { return nil }
+      guard var file = before else { return nil }
       (file.item.filename, file.item.parent, file.path) = (item.filename, item.parent, to)
       return file
     case .describe(let placed, _):
-      guard var file = places[placed.item.identifier] else { return nil }
+      guard var file = before else { return nil }
       let content = file.item
       (file.item, file.path) = (placed.item, placed.path)
       (file.item.size, file.item.modified, file.item.version) = (content.size, content.modified, content.version)
@@ -80,6 +80,15 @@ struct LocationRenewal: Sendable {
 }
 
 extension ProviderChange {
+  /// The item whose file stays.
+  fileprivate var known: ProviderItem? {
+    switch self {
+    case .move(let item, _, _): item
+    case .renew(let placed, _), .describe(let placed, _): placed.item
+    case .add, .remove: nil
+    }
+  }
+
   /// For a message.
   fileprivate var words: String {
     switch self {

@@ -202,8 +202,7 @@ final class LocationService {
       var folders = folder.openFolders()
       // The deepest first.
       for file in try store.files(of: id).reversed() where heartbeat.beat() && !own.contains(file.item.identifier) {
-        let shown = ProviderChange.Shown(item: file.item, path: file.path, isHere: file.isHere, isChanged: false)
-        _ = try? folder.carryOut(.remove(shown), &folders)
+        _ = try? folder.carryOut(.remove(file), &folders)
       }
       folder.removeIfEmpty()
       try store.disable(id)
@@ -226,7 +225,10 @@ final class LocationService {
   private func renew(_ provider: EnabledProvider) async throws -> [String] {
     guard let store = try files.store() else { return [] }
     let id = provider.identifier
-    let known = try await inThread(provider) { _ in ListedItems(try store.files(of: id).map(\.item)) }
+    let (before, known) = try await inThread(provider) { _ in
+      let reading = try store.reading(of: id)
+      return (reading, ListedItems(reading.files.map(\.item)))
+    }
     var listing = ProviderListing(provider, extensions, known: known, jobs: jobs)
     try await listing.list(after: store.anchors(of: id))
     var waiting: [ProvidedFile] = []
@@ -234,7 +236,7 @@ final class LocationService {
       if file.isChanged { waiting.append(file) } else { _ = changes.notice(file, provider) }
     }
     let renewal = LocationRenewal(
-      provider: id, folder: files.folder(of: provider), store: store, items: listing.items, anchors: listing.anchors)
+      before: before, folder: files.folder(of: provider), store: store, items: listing.items, anchors: listing.anchors)
     let faults = try await inThread(provider) { heartbeat in try renewal.carryOut { heartbeat.beat() } }
     // Changes that waited for the provider.
     for file in waiting { changes.deliver(file, provider) }

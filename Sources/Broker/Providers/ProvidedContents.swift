@@ -35,7 +35,7 @@ final class ProvidedContents {
   func isProvided(_ path: String) -> Bool { files.capabilities(path) != nil }
 
   /// Whether a document is a provider's that does not let it be used so.
-  func lacks(_ capability: ProviderItem.Capability, _ path: String) -> Bool {
+  func lacks(_ capability: ProviderItem.Capabilities, _ path: String) -> Bool {
     files.capabilities(path)?.contains(capability) == false
   }
 

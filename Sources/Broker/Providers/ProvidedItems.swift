@@ -103,8 +103,7 @@ final class ProvidedItems {
         throw ProviderFault(description: "\(provider.name) has not put “\(file.item.filename)” into its trash")
       }
       guard let (_, present) = try files.known(path) else { return }
-      let shown = ProviderChange.Shown(item: present.item, path: present.path, isHere: present.isHere, isChanged: false)
-      do throws(KernelError) { _ = try files.folder(of: provider).carryOut(.remove(shown)) } catch {
+      do throws(KernelError) { _ = try files.folder(of: provider).carryOut(.remove(present)) } catch {
         throw ProviderFault(
           description: "“\(file.item.filename)” is in the trash, and stays here: \(error.errno.symbol)")
       }

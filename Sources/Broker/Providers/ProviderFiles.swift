@@ -59,7 +59,7 @@ final class ProviderFiles {
   }
 
   /// The user's rights to a provider's document; `nil`: it is no provider's.
-  func capabilities(_ path: String) -> Set<ProviderItem.Capability>? {
+  func capabilities(_ path: String) -> ProviderItem.Capabilities? {
     guard path.path(within: root) != nil, let (_, file) = try? known(path) else { return nil }
     return file.item.capabilities
   }
@@ -76,7 +76,7 @@ final class ProviderFiles {
   ///
   /// - Throws: `ProviderFault`, where the provider does not have the folder, or does not let it be used so.
   func folder(
-    containing path: String, of provider: EnabledProvider, for capability: ProviderItem.Capability
+    containing path: String, of provider: EnabledProvider, for capability: ProviderItem.Capabilities
   ) throws -> String {
     guard let parent = path.parentPath, !parent.isEmpty else { return ProviderItem.root }
     guard let folder = try store()?.file(of: provider.identifier, path: parent), folder.item.isFolder else {
@@ -86,7 +86,7 @@ final class ProviderFiles {
     return folder.item.identifier
   }
 
-  func require(_ capability: ProviderItem.Capability, of file: ProvidedFile, _ provider: EnabledProvider) throws {
+  func require(_ capability: ProviderItem.Capabilities, of file: ProvidedFile, _ provider: EnabledProvider) throws {
     guard file.item.capabilities.contains(capability) else {
       throw ProviderFault(
         word: "notPermitted",

@@ -7,14 +7,12 @@ extension ProviderItem {
     self.init(
       identifier: message.identifier, parent: message.parent, filename: message.filename, isFolder: message.folder,
       contentType: message.contentType, size: message.size, modified: message.modified, version: message.version,
-      capabilities: Set(message.capabilities.compactMap(Capability.init)),
-      marks: Set(message.marks.compactMap(Mark.init)))
+      capabilities: Capabilities(words: message.capabilities), marks: Marks(words: message.marks))
   }
 
   var message: ProviderItemMessage {
     ProviderItemMessage(
       identifier: identifier, parent: parent, filename: filename, folder: isFolder, contentType: contentType,
-      size: size, modified: modified, version: version, capabilities: capabilities.map(\.rawValue).sorted(),
-      marks: marks.map(\.rawValue).sorted())
+      size: size, modified: modified, version: version, capabilities: capabilities.words, marks: marks.words)
   }
 }

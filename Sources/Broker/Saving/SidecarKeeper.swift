@@ -38,14 +38,20 @@ final class SidecarKeeper {
 
   // MARK: Waiting
 
-  /// Waits until the files that belong to a document are beside it.
-  func settled(_ document: FoundDocument) async throws(CancellationError) {
-    try await wait { !self.batches.contains { $0.document.identity == document.identity } }
+  /// Whether the files that belong to a document are beside it.
+  func isSettled(_ document: FoundDocument) -> Bool {
+    !batches.contains { $0.document.identity == document.identity }
   }
 
-  /// Waits until nothing of some grants is on its way.
+  /// Whether nothing of some grants is on its way.
+  func isSettled(grants ids: Set<String>) -> Bool { !batches.contains { ids.contains($0.grant) } }
+
+  func settled(_ document: FoundDocument) async throws(CancellationError) {
+    try await wait { self.isSettled(document) }
+  }
+
   func settled(grants ids: Set<String>) async throws(CancellationError) {
-    try await wait { !self.batches.contains { ids.contains($0.grant) } }
+    try await wait { self.isSettled(grants: ids) }
   }
 
   /// Waits until everything that one launch has left is where it belongs.

@@ -42,16 +42,23 @@ final class ScopeService {
     (self.clock, self.events) = (clock, events)
   }
 
-  /// - Returns: `nil`: further answers are events.
-  func serve(_ call: CheckedCall, on connection: WireConnection, for instance: Instance) async throws -> Answer? {
+  func serve(_ call: CheckedCall, on connection: WireConnection, for instance: Instance) throws -> Course {
     switch call.member {
     case "Start":
       let request = try AccessInterface.StartCall(json: call.parameters)
-      return Answer(try await start(request, by: Caller(call, for: request.process), for: instance).json)
+      return try begin(request, by: Caller(call, for: request.process), for: instance)
     case "Stop":
       let request = try AccessInterface.StopCall(json: call.parameters)
-      let count = try await stop(request.scope, by: Caller(call, for: request.process), for: instance)
-      return Answer(AccessInterface.StopReply(count: count).json)
+      return try stop(request.scope, by: Caller(call, for: request.process), for: instance)
+    default: return .waits { try await self.waiting(call, on: connection, for: instance) }
+    }
+  }
+
+  /// - Returns: `nil`: further answers are events.
+  private func waiting(
+    _ call: CheckedCall, on connection: WireConnection, for instance: Instance
+  ) async throws -> Answer? {
+    switch call.member {
     case "Open": return try await open(try AccessInterface.OpenCall(json: call.parameters), for: instance)
     case "Release":
       try await release(try AccessInterface.ScopeCall(json: call.parameters).scope, for: instance)
@@ -79,6 +86,24 @@ final class ScopeService {
           holders: instance.holders(of: process, most: Instance.mostNamed)
         ).json)
     }
+  }
+
+  /// Starts a scope at once, if its document is where it is known to be.
+  private func begin(
+    _ request: AccessInterface.StartCall, by asking: Caller, for instance: Instance
+  ) throws -> Course {
+    let rest = Course.waits { Answer(try await self.start(request, by: asking, for: instance)) }
+    #if AMBIT_MUTANTS
+      if !debts.isEmpty { return rest }
+    #endif
+    let attempt = try attempt(request, by: asking, for: instance)
+    guard attempt.wouldBeFirst else { return .done(Answer(try startShown(attempt))) }
+    do {
+      guard let location = try documents.locateQuickly(attempt.grant, for: instance),
+        sidecars.isSettled(location.document)
+      else { return rest }
+      return .done(Answer(try startFirst(attempt, location)))
+    } catch { throw failure(error, of: attempt) }
   }
 
   /// Starts a scope.
@@ -290,39 +315,38 @@ final class ScopeService {
     return "\(failure)\(cause); “ambit audit log” has the whole sentence"
   }
 
-  private func stop(
-    _ scope: String, by asking: Caller, for instance: Instance
-  ) async throws -> Int {
+  private func stop(_ scope: String, by asking: Caller, for instance: Instance) throws -> Course {
+    func done(_ count: Int) -> Course { .done(Answer(AccessInterface.StopReply(count: count))) }
     let id = try tokens.grantID(of: scope, instance)
     #if AMBIT_MUTANTS
       if Mutant.stopLeavesDebt.isActive, !instance.scopes.owners.isActive(id) {
         debts[id, default: 0] += 1
-        return 0
+        return done(0)
       }
     #endif
-    guard let process = ownership.knownOwner(asking, instance) else { return 0 }
+    guard let process = ownership.knownOwner(asking, instance) else { return done(0) }
     #if AMBIT_MUTANTS
       if Mutant.stopTakesAnothers.isActive {
         let holders = instance.scopes.owners.holders(of: process.pid)
         if let first = holders.first, !holders.contains(where: { $0.grant == id }) {
           _ = instance.scopes.owners.stop(first.grant, by: process.pid)
-          return 0
+          return done(0)
         }
       }
     #endif
     let grant = try grants.grant(id)
     let answer = instance.scopes.owners.stop(id, by: process.pid)
     switch answer {
-    case .inactive: return 0
+    case .inactive: return done(0)
     case .nested, .shared:
       let count = if case .nested(let count) = answer { count } else { 0 }
       try trail.decide([
         AuditEvent(.stop, .allowed, instance, grant: grant, detail: Self.facts(instance, process, nil, nil, count))
       ])
-      return count
+      return done(count)
     case .last:
       #if AMBIT_MUTANTS
-        if Mutant.stopLeavesMount.isActive { return 0 }
+        if Mutant.stopLeavesMount.isActive { return done(0) }
       #endif
       grants.noteUse(id, at: clock.realtime)
       let document = instance.scopes.shown[id]
@@ -336,8 +360,11 @@ final class ScopeService {
       ])
       _ = leaks.outlived(held, document, grant, instance, within: SearchTime())
       // When the app is told that the scope is stopped, the files that belong to the document are beside it.
-      try await sidecars.settled(grants: [id])
-      return 0
+      if sidecars.isSettled(grants: [id]) { return done(0) }
+      return .waits {
+        try await self.sidecars.settled(grants: [id])
+        return Answer(AccessInterface.StopReply(count: 0))
+      }
     }
   }
 

@@ -34,4 +34,6 @@ int ambit_leases_all(void);
 ssize_t ambit_copy_over(int from, int to, off_t at, size_t most);
 /* Has the blocks of a file's first bytes ready, without a change of its size (fallocate(2)). */
 int ambit_reserve(int file, off_t size);
+/* Has the system begin to write to the disk what of a file is not there yet; it does not wait (sync_file_range(2)). */
+void ambit_begin_writing(int file);
 #endif

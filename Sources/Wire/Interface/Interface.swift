@@ -76,29 +76,43 @@ extension Interface {
   /// The path of the first field that is not as the structure says (missing, unknown, or of another type), for example
   /// `documents.name`; nil when all is well.
   package func fault(in object: JSONObject, against structure: VarlinkStructure) -> String? {
+    Self.fault(in: object, against: structure, types)
+  }
+
+  private static func fault(
+    in object: JSONObject, against structure: VarlinkStructure, _ types: [String: VarlinkType]
+  ) -> String? {
+    var found = 0
     for field in structure.fields {
-      if let fault = fault(in: object[field.name], field.type, at: field.name) { return fault }
+      let value = object[field.name]
+      if value != nil { found += 1 }
+      if let fault = fault(in: value, field.type, at: field.name, types) { return fault }
     }
+    if found == object.fields.count { return nil }
     // Names are unique, so an object with a field too many has one that is unknown.
     return object.fields.first { given in !structure.fields.contains { $0.name == given.name } }?.name
   }
 
-  private func fault(in value: JSONValue?, _ type: VarlinkType, at path: String) -> String? {
+  private static func fault(
+    in value: JSONValue?, _ type: VarlinkType, at path: String, _ types: [String: VarlinkType]
+  ) -> String? {
     switch (type, value) {
     case (.optional, nil), (.optional, .null?): return nil
-    case (.optional(let wrapped), _): return fault(in: value, wrapped, at: path)
+    case (.optional(let wrapped), _): return fault(in: value, wrapped, at: path, types)
     case (.bool, .bool?), (.int, .int?), (.object, .object?): return nil
     // Paths and names come as strings, and to C a NUL would end them.
     case (.string, .string(let text)?): return text.utf8.contains(0) ? path : nil
     case (.float, .double?), (.float, .int?), (.float, .unsigned?): return nil
     case (.enumeration(let words), .string(let word)?): return words.contains(word) ? nil : path
-    case (.named(let name), _): return types[name].map { fault(in: value, $0, at: path) } ?? path
+    case (.named(let name), _): return types[name].map { fault(in: value, $0, at: path, types) } ?? path
     case (.array(let element), .array(let values)?):
-      return values.lazy.compactMap { fault(in: $0, element, at: path) }.first
+      for value in values { if let fault = fault(in: value, element, at: path, types) { return fault } }
+      return nil
     case (.map(let element), .object(let object)?):
-      return object.fields.lazy.compactMap { fault(in: $0.value, element, at: path) }.first
+      for field in object.fields { if let fault = fault(in: field.value, element, at: path, types) { return fault } }
+      return nil
     case (.structure(let structure), .object(let object)?):
-      return fault(in: object, against: structure).map { "\(path).\($0)" }
+      return fault(in: object, against: structure, types).map { "\(path).\($0)" }
     default: return path
     }
   }

@@ -173,9 +173,10 @@ private struct JSONParser {
   }
 
   func text(_ content: ArraySlice<UInt8>, startingAt start: Int) throws(JSONError) -> String {
-    guard let text = String(validating: content, as: UTF8.self) else {
+    guard let valid = try? UTF8Span(validating: content.span) else {
       throw JSONError(offset: start - bytes.startIndex, reason: "a string is not UTF-8")
     }
+    let text = String(copying: valid)
     if text.hasLongMarkRow {
       throw JSONError(
         offset: start - bytes.startIndex, reason: "a string has more combining marks in a row than any text")
