@@ -15,6 +15,8 @@ package struct ListedItems: Sendable {
   private var gone: Set<String> = []
   /// A change has taken the place of something that was said before.
   private var isCorrected = false
+  /// All that was said is known, and shown so.
+  private var isAsBefore = true
 
   /// The word of an item that counts.
   private struct Told: Sendable {
@@ -46,6 +48,7 @@ package struct ListedItems: Sendable {
     func note(_ told: inout Told) { (told.folder, told.times) = (item.parent, told.times + 1) }
     note(&told[item.identifier, default: Told(folder: item.parent, first: said.count, times: 0)])
     said.append(item)
+    if isAsBefore { isAsBefore = places[item.identifier].map { known[$0].isShown(as: item) } ?? false }
     count += 1
     bytes += item.bytes
     if item.isFolder { foldersIn[item.parent, default: []].append(item.identifier) }
@@ -94,6 +97,9 @@ package struct ListedItems: Sendable {
       + (knownIn[folder] ?? []).lazy.map { known[$0] }.filter { $0.isFolder && isKnown($0.identifier) }
       .map(\.identifier)
   }
+
+  /// Whether exactly the known items are there, each of them shown as it is.
+  package var isUnchanged: Bool { isAsBefore && gone.isEmpty && told.count == count }
 
   /// All that there are now. A folder takes along the items in it that the provider says nothing of.
   package var all: [ProviderItem] {

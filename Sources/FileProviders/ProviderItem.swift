@@ -71,6 +71,12 @@ package struct ProviderItem: Sendable, Equatable {
     capabilities == other.capabilities && marks == other.marks && contentType == other.contentType
   }
 
+  /// Whether nothing that is shown of it differs. The date goes with the version.
+  func isShown(as other: ProviderItem) -> Bool {
+    identifier == other.identifier && parent == other.parent && filename == other.filename
+      && isFolder == other.isFolder && size == other.size && version == other.version && isDescribed(as: other)
+  }
+
   /// Bytes of a text that the broker keeps: an identifier, a type.
   package static let longestText = 1024
   /// Bytes in memory, apart from its texts.

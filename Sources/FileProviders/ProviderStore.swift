@@ -151,10 +151,11 @@ package final class ProviderStore: Sendable {
     return Reading(provider: provider, files: try files(of: provider), changes: changes)
   }
 
+  package func isUnchanged(since reading: Reading) -> Bool { known.withLock { $0.changes } == reading.changes }
+
   /// The items of a provider now. They are read again only if the table was changed meanwhile.
   package func files(since reading: Reading) throws(StateError) -> [ProvidedFile] {
-    if known.withLock({ $0.changes }) == reading.changes { return reading.files }
-    return try files(of: reading.provider)
+    isUnchanged(since: reading) ? reading.files : try files(of: reading.provider)
   }
 
   /// The number of items, and of documents whose content is here.

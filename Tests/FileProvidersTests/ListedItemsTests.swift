@@ -51,6 +51,28 @@ struct ListedItemsTests {
       } == expected)
   }
 
+  @Test func `Nothing is changed only if all items are there, once each, and shown as they are`() {
+    let (folder, inner) = (Self.known[1], Self.known[2])
+    func isUnchanged(_ top: [ProviderItem], _ content: [ProviderItem] = [inner]) -> Bool {
+      var items = ListedItems(Self.known)
+      items.list(top, of: "root")
+      items.list(content, of: "f")
+      return items.isUnchanged
+    }
+    var (larger, renamed, shared, touched) = (Self.known[0], Self.known[0], Self.known[0], Self.known[0])
+    (larger.size, renamed.filename, touched.modified) = (1, "b", 1)
+    shared.marks = [.recent]
+    #expect(isUnchanged([folder, Self.known[0]]) && isUnchanged([touched, folder]))
+    for other in [larger, renamed, shared] { #expect(!isUnchanged([other, folder])) }
+    #expect(!isUnchanged([folder]), "one is gone")
+    #expect(!isUnchanged([folder, Self.known[0], Self.known[0]]), "one is told twice")
+    #expect(!isUnchanged([folder, Self.known[0]], []))
+    var items = ListedItems(Self.known)
+    #expect(items.isUnchanged, "no folder tells of a change")
+    items.change(changes(gone: ["inner"]))
+    #expect(!items.isUnchanged)
+  }
+
   @Test func `The last word about an item counts`() {
     var changes = FolderChanges()
     changes.add(updated: [ProviderItem(identifier: "x", filename: "x")], deleted: [])

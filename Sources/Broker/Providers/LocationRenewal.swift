@@ -16,6 +16,10 @@ struct LocationRenewal: Sendable {
 
   /// - Returns: for the user, the items that cannot be shown.
   func carryOut(while goesOn: () -> Bool) throws -> [String] {
+    if items.isUnchanged, store.isUnchanged(since: before) {
+      try store.put(anchors: anchors, of: provider)
+      return []
+    }
     let tree = ProviderTree(items.all)
     var faults = tree.faults.map { "not shown: \($0.description)" }
     let known = try store.files(since: before)

@@ -82,15 +82,19 @@ extension Interface {
   private static func fault(
     in object: JSONObject, against structure: VarlinkStructure, _ types: [String: VarlinkType]
   ) -> String? {
-    var found = 0
+    let given = object.fields
+    var (found, next) = (0, 0)
     for field in structure.fields {
-      let value = object[field.name]
+      // Most messages have their fields in this order.
+      let isNext = next < given.count && given[next].name == field.name
+      let value = isNext ? given[next].value : object[field.name]
+      if isNext { next += 1 }
       if value != nil { found += 1 }
       if let fault = fault(in: value, field.type, at: field.name, types) { return fault }
     }
-    if found == object.fields.count { return nil }
+    if found == given.count { return nil }
     // Names are unique, so an object with a field too many has one that is unknown.
-    return object.fields.first { given in !structure.fields.contains { $0.name == given.name } }?.name
+    return given.first { given in !structure.fields.contains { $0.name == given.name } }?.name
   }
 
   private static func fault(
