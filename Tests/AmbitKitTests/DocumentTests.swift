@@ -15,6 +15,8 @@ private final class DocumentBroker: Sendable {
   let folder: String
   /// Microseconds that an access for writing waits.
   let delay = Atomic<UInt32>(0)
+  /// Accesses for writing wait until this is over.
+  let holdsWriters = Atomic(false)
   private let isOver = Atomic(false)
   private let done = DispatchSemaphore(value: 0)
 
@@ -53,7 +55,10 @@ private final class DocumentBroker: Sendable {
         switch call.member {
         case "Access":
           guard let access = try? CoordinationInterface.AccessCall(json: call.parameters) else { continue }
-          if access.intents.contains(where: { $0.use == .write }) { usleep(delay.load(ordering: .relaxed)) }
+          if access.intents.contains(where: { $0.use == .write }) {
+            usleep(delay.load(ordering: .relaxed))
+            while holdsWriters.load(ordering: .relaxed), !isOver.load(ordering: .relaxed) { usleep(1000) }
+          }
           reply = Reply(CoordinationInterface.AccessReply(access: last, paths: access.intents.map(\.path)))
         case "Present":
           presenters[last] = connection
@@ -142,11 +147,12 @@ extension AmbitKitTests {
         let note = Note(fileURL: url)
         note.autosavingDelay = 3600
         #expect(await note.open())
-        broker.delay.store(50_000, ordering: .relaxed)
+        broker.holdsWriters.store(true, ordering: .relaxed)
         note.type("first")
         async let closed = note.close()
-        try await Task.sleep(for: .milliseconds(20))
+        try await wait("the save has begun") { note.running > 0 }
         note.type("second")
+        broker.holdsWriters.store(false, ordering: .relaxed)
         #expect(await closed && note.documentState == .closed)
         #expect(content(url) == "second")
       }
