@@ -318,10 +318,11 @@ final class TestEnumerator: NSFileProviderEnumerator {
       observer.didEnumerate([])
       return observer.finishEnumerating(upTo: page == .initialPageSortedByName ? NSFileProviderPage(Data([1])) : page)
     case "forgetful":
-      // The second page is gone, once.
+      // The second page is gone, once. Items of it that were sent already do not count.
       let mark = URL(fileURLWithPath: NSHomeDirectory()).appendingPathComponent("forgot")
       if page != .initialPageSortedByName, !FileManager.default.fileExists(atPath: mark.path) {
         try? Data().write(to: mark)
+        observer.didEnumerate((0..<500).map { TestItem("lost \($0)", "lost \($0).txt", 1) })
         return observer.finishEnumeratingWithError(NSFileProviderError(.pageExpired))
       }
     case "huge":

@@ -409,15 +409,19 @@ open class NSFileProviderExtension {
 
     /// An answer with an error takes back what was sent.
     private func finish(_ answer: (_ rest: [ProviderItemMessage]) -> ProviderInterface.AnswerCall) {
-      page.withLock { page in
-        guard !page.isOver else { return }
+      let last = page.withLock { page -> Page? in
+        guard !page.isOver else { return nil }
         page.isOver = true
-        guard let client = page.client else { return NSFileProviderExtension.answer(answer(page.items)) }
+        return page
+      }
+      guard let last else { return }
+      if let client = last.client {
         do {
-          _ = try client.call(ProviderInterface.answer, answer(page.items).json)
+          _ = try client.call(ProviderInterface.answer, answer(last.items).json)
           Broker.giveBack(client)
         } catch { complain("\(error)") }
-        (page.items, page.client) = ([], nil)
+      } else {
+        NSFileProviderExtension.answer(answer(last.items))
       }
       unsafe end()
     }
