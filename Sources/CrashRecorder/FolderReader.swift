@@ -157,7 +157,7 @@ package struct FolderReader {
 }
 
 extension FolderReader {
-  /// The folders as they are now, for the user who opens them. A killed program may leave files without permissions.
+  /// The folders as they are now, for the next opener. A killed program may leave files without permissions.
   package static func tree(of folders: [WatchedFolder], _ limits: RecordingLimits = RecordingLimits()) throws
     -> FileTree
   {

@@ -59,7 +59,7 @@ package struct ListedItems: Sendable {
     told.reserveCapacity(told.count + content.count)
     said.reserveCapacity(said.count + content.count)
     for item in content { say(item) }
-    // What has been told of is there, in whichever folder.
+    // An item that has been told of is there, in whichever folder.
     for index in knownIn[folder] ?? [] where told[known[index].identifier] == nil {
       gone.insert(known[index].identifier)
     }

@@ -1,4 +1,4 @@
-/// A set of options that have words, one bit for each in the order of its words.
+/// A set of options. Each has a word and a bit, in the same order.
 package protocol NamedOptions: OptionSet, Sendable, CustomStringConvertible where RawValue == UInt16 {
   static var words: [String] { get }
 }

@@ -41,8 +41,8 @@ extension Descriptor {
   }
 
   /// Copies a whole file, open at its start, into an empty one; the two share their blocks where the file system can do that. What is
-  /// added to it meanwhile is not copied: a writer could go on for ever. The disk begins to write the first parts while the rest is
-  /// copied, so that a synchronization finds little left.
+  /// added to it meanwhile is not copied: a writer could go on for ever. The disk writes the first parts while the rest is copied: a
+  /// synchronization finds little left.
   ///
   /// - Parameter isWanted: asked from time to time; where it says no, the error is `ECANCELED`.
   package func copyContent(to copy: Descriptor, while isWanted: () -> Bool = { true }) throws(KernelError) {

@@ -364,7 +364,7 @@ open class NSFileProviderExtension {
     } catch { complain("\(error)") }
   }
 
-  /// Sends one page in parts while the provider tells it: the broker takes one in while the next is made.
+  /// Sends one page in parts, each as soon as it is full. The broker reads one while the next is made.
   private final class Observer: NSFileProviderEnumerationObserver {
     private struct Page {
       var items: [ProviderItemMessage] = []
@@ -407,7 +407,7 @@ open class NSFileProviderExtension {
       (page.items, page.left) = ([], ProviderParts.most)
     }
 
-    /// An answer with an error takes back what was sent.
+    /// An error takes back the parts that were sent.
     private func finish(_ answer: (_ rest: [ProviderItemMessage]) -> ProviderInterface.AnswerCall) {
       let last = page.withLock { page -> Page? in
         guard !page.isOver else { return nil }

@@ -46,10 +46,12 @@ final class SidecarKeeper {
   /// Whether nothing of some grants is on its way.
   func isSettled(grants ids: Set<String>) -> Bool { !batches.contains { ids.contains($0.grant) } }
 
+  /// Waits for that.
   func settled(_ document: FoundDocument) async throws(CancellationError) {
     try await wait { self.isSettled(document) }
   }
 
+  /// Waits for that.
   func settled(grants ids: Set<String>) async throws(CancellationError) {
     try await wait { self.isSettled(grants: ids) }
   }
