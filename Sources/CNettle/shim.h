@@ -7,9 +7,11 @@
 #include <nettle/md5.h>
 #include <nettle/memops.h>
 #include <nettle/sha2.h>
+#include <nettle/umac.h>
 #include <nettle/version.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Nettle 4 left out the length of a digest. */
 #if NETTLE_VERSION_MAJOR >= 4
@@ -35,6 +37,17 @@ static inline void ambit_hmac_sha256(size_t key_length, const uint8_t *key, size
   hmac_sha256_set_key(&context, key_length, key);
   hmac_sha256_update(&context, length, message);
   AMBIT_DIGEST(hmac_sha256_digest, &context, SHA256_DIGEST_SIZE, digest);
+}
+
+/* The nonce has 8 bytes. */
+static inline uint64_t ambit_umac64(struct umac64_ctx *context, const uint8_t *nonce, size_t length, const uint8_t *bytes) {
+  uint8_t digest[UMAC64_DIGEST_SIZE];
+  uint64_t code;
+  umac64_set_nonce(context, 8, nonce);
+  umac64_update(context, length, bytes);
+  AMBIT_DIGEST(umac64_digest, context, sizeof digest, digest);
+  memcpy(&code, digest, sizeof code);
+  return code;
 }
 
 /* ChaCha20-Poly1305 (RFC 8439): the key has 32 bytes, the nonce 12, the tag 16. */

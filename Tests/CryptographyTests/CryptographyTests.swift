@@ -42,6 +42,19 @@ struct CryptographyTests {
         == "8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d")
   }
 
+  @Test(arguments: [
+    (0, "6e155fad26900be1"), (3, "44b5cb542f220104"), (1 << 10, "26bf2f5d60118bd9"), (1 << 15, "27f8ef643b0d118d"),
+  ])
+  func `UMAC-64 of RFC 4418's examples`(length: Int, code: String) {
+    var mac = UMAC64(key: Array("abcdefghijklmnop".utf8))
+    let nonce = "bcdefghi".utf8.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    let message = Array(repeating: UInt8(ascii: "a"), count: length)
+    func bytes(_ code: UInt64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: code >> (8 * $0)) } }
+    #expect(Hexadecimal.text(bytes(mac.code(of: message, number: nonce))) == code)
+    #expect(Hexadecimal.text(bytes(mac.code(of: message, number: nonce))) == code)
+    #expect(Hexadecimal.text(bytes(mac.code(of: message, number: nonce + 1))) != code)
+  }
+
   @Test func `ChaCha20-Poly1305 of RFC 8439's example, and nothing that was changed`() throws {
     let key = Array(UInt8(0x80)...0x9F)
     let nonce = try bytes("070000004041424344454647")
