@@ -88,6 +88,11 @@ ssize_t ambit_copy_over(int from, int to, off_t at, size_t most) {
   return count;
 }
 
+int ambit_is_dense(int file, off_t from, off_t to) {
+  off_t hole = lseek(file, from, SEEK_HOLE);
+  return hole == -1 ? errno == EINVAL : hole >= to;
+}
+
 int ambit_reserve(int file, off_t size) { return size > 0 ? answer(fallocate(file, FALLOC_FL_KEEP_SIZE, 0, size)) : 0; }
 
 void ambit_begin_writing(int file) { (void)sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE); }

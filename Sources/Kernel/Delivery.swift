@@ -47,18 +47,44 @@ extension Descriptor {
   /// At most `count` bytes from an offset on (`pread(2)`); fewer only at the file's end.
   package func bytes(at offset: UInt64, count: Int) throws(KernelError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
+    let length = try readBytes(into: &bytes, at: offset)
+    return Array(bytes[..<length])
+  }
+
+  /// Fills a buffer from an offset on (`pread(2)`).
+  ///
+  /// - Returns: bytes; fewer than the buffer has only at the file's end.
+  package func readBytes(into bytes: inout [UInt8], at offset: UInt64) throws(KernelError) -> Int {
     var length = 0
-    while length < count {
+    while length < bytes.count {
       let more = try KernelError.check("pread", "descriptor \(rawValue)") {
         unsafe bytes.withUnsafeMutableBytes { room in
           guard let base = room.baseAddress else { return 0 }
-          return unsafe pread(rawValue, base + length, count - length, off_t(offset) + off_t(length))
+          return unsafe pread(rawValue, base + length, room.count - length, off_t(offset) + off_t(length))
         }
       }
       if more == 0 { break }
       length += more
     }
-    return Array(bytes[..<length])
+    return length
+  }
+
+  /// Writes all bytes from an offset on (`pwrite(2)`).
+  package func writeBytes(_ bytes: [UInt8], at offset: UInt64) throws(KernelError) {
+    var length = 0
+    while length < bytes.count {
+      length += try KernelError.check("pwrite", "descriptor \(rawValue)") {
+        unsafe bytes.withUnsafeBytes { rest in
+          guard let base = rest.baseAddress else { return 0 }
+          return unsafe pwrite(rawValue, base + length, rest.count - length, off_t(offset) + off_t(length))
+        }
+      }
+    }
+  }
+
+  /// Whether a range of the file has no holes, as far as the file system tells (`lseek(2)`). Beyond the file's end is a hole.
+  package func isDense(_ range: Range<UInt64>) -> Bool {
+    ambit_is_dense(rawValue, off_t(clamping: range.lowerBound), off_t(clamping: range.upperBound)) == 1
   }
 
   /// Waits until the file, its size and in a folder its names are on the disk (`fsync(2)`).

@@ -49,35 +49,21 @@ package enum Placeholder {
   ///   - size: bytes that it has to have. Nothing of a shorter or longer content is copied: that is an error, `EIO`. One that
   ///     becomes shorter meanwhile stays out of sight.
   ///   - isWanted: asked from time to time; where it says no, the error is `ECANCELED`.
+  ///   - beforeDisk: called before it waits for the disk.
   package static func fill(
     _ place: Descriptor, with content: Descriptor, size: Int, modified: Int, isWritable: Bool,
-    while isWanted: @escaping () -> Bool
+    while isWanted: () -> Bool, beforeDisk: () -> Void = {}
   ) throws(KernelError) {
-    let size = UInt64(max(0, size))
-    guard try content.status().size == size else { throw KernelError("copy_file_range", errno: .ioError) }
-    // A content that can be read is never written over. A mode that somebody has given a placeholder goes.
-    var found = stat()
-    guard unsafe fstat(place.rawValue, &found) == 0 else { throw KernelError.last("fstat", "a placeholder") }
-    if found.st_mode & 0o577 != 0 {
-      guard found.st_blocks == 0 else { throw KernelError("write", "a content", errno: .fileExists) }
-      try KernelError.check("chmod", "a placeholder") { unsafe chmod("/proc/self/fd/\(place.rawValue)", 0) }
-    }
-    let file = try openForWriting(place)
-    try file.cut(at: 0)
+    let whole = UInt64(max(0, size))
+    guard try content.status().size == whole else { throw KernelError("copy_file_range", errno: .ioError) }
+    let filling = try PlaceholderFilling(place, size: size, modified: modified)
     do throws(KernelError) {
-      try content.rewind()
-      try content.copyContent(to: file, while: isWanted)
-      guard try file.status().size == size else { throw KernelError("copy_file_range", errno: .ioError) }
+      try filling.copy(content, from: 0, while: isWanted)
+      try filling.finish(isWritable: isWritable, beforeDisk: beforeDisk)
     } catch {
-      // It is a placeholder again, and takes no room.
-      try? file.cut(at: 0)
-      try? file.cut(at: size)
-      try? file.setModified(modified)
+      filling.giveUp()
       throw error
     }
-    try file.setModified(modified)
-    try file.synchronizeFully()
-    try file.changeMode(isWritable ? 0o600 : 0o400)
   }
 
   /// Size and date of a content; the date in nanoseconds since 1970.
@@ -130,16 +116,6 @@ package enum Placeholder {
     try file.cut(at: 0)
     try file.cut(at: UInt64(max(0, next.size)))
     try file.setModified(next.modified)
-  }
-
-  /// Its owner, too, may only write it meanwhile. Root needs no mode.
-  private static func openForWriting(_ place: Descriptor) throws(KernelError) -> Descriptor {
-    if let file = try? place.reopened([.write]) { return file }
-    let path = "/proc/self/fd/\(place.rawValue)"
-    try KernelError.check("chmod", "a placeholder") { unsafe chmod(path, 0o200) }
-    let file = try place.reopened([.write])
-    try file.changeMode(0)
-    return file
   }
 }
 

@@ -99,8 +99,11 @@ extension Descriptor {
   }
 
   /// Reads from its beginning again (`lseek(2)`).
-  package func rewind() throws(KernelError) {
-    try KernelError.check("lseek", "descriptor \(rawValue)") { lseek(rawValue, 0, SEEK_SET) }
+  package func rewind() throws(KernelError) { try seek(to: 0) }
+
+  /// Reads and writes from an offset on (`lseek(2)`).
+  package func seek(to offset: UInt64) throws(KernelError) {
+    try KernelError.check("lseek", "descriptor \(rawValue)") { lseek(rawValue, off_t(clamping: offset), SEEK_SET) }
   }
 
   /// Gives another file this one's owner, group, mode, access control list and user attributes, as far as this process

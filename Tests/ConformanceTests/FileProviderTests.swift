@@ -183,6 +183,20 @@ struct FileProviderTests {
     }
   }
 
+  @Test(arguments: TestUser.all)
+  func `PRV-1: a large content, which is copied while it is written, arrives whole`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let size = 40 << 20
+      let folder = try enabled(world, "\(size)-bytes")
+      let got = try world.ambit("provider", "get", "\(folder)/large.bin")
+      #expect(got.exit == .status(0), "\(got)")
+      let content = try Data(contentsOf: URL(filePath: "\(folder)/large.bin"))
+      let piece = Data((0..<(1 << 20)).map { UInt8(ascii: "a") + UInt8($0 % 26) })
+      #expect(content.count == size)
+      #expect((0..<40).allSatisfy { content[($0 << 20)..<(($0 + 1) << 20)] == piece })
+    }
+  }
+
   @Test
   func `PRV-13: what was used longest ago gives room first, and what is open stays; a folder's eviction stops there`()
     throws

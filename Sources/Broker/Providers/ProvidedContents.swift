@@ -17,6 +17,8 @@ final class ProvidedContents {
   private let jobs: Jobs
   /// Contents that are on their way, and the requests that wait for each.
   private var bringing: [String: [Wait<Result<Void, ProviderFault>>]] = [:]
+  /// Providers of which a content is copied while it is written.
+  private var following: Set<String> = []
 
   /// Told how far the transfer of a document has come, in bytes; `nil`: it is over.
   /// Told of a document when its content has come or gone.
@@ -230,14 +232,23 @@ final class ProvidedContents {
       throw ProviderFault(
         word: "notPermitted", description: "\(provider.name) does not let “\(file.item.filename)” be read")
     }
-    let content = try await provided(file.item, by: provider, progress)
-    guard try content.status().size == UInt64(file.item.size) else {
-      throw ProviderFault(
-        description:
-          "\(provider.name) gave \(try content.status().size) bytes for “\(file.item.filename)”, which has \(file.item.size)"
-      )
+    let followed = follow(file, provider)
+    let content: Descriptor
+    do {
+      content = try await provided(file.item, by: provider, progress)
+      guard try content.status().size == UInt64(file.item.size) else {
+        throw ProviderFault(
+          description:
+            "\(provider.name) gave \(try content.status().size) bytes for “\(file.item.filename)”, which has \(file.item.size)"
+        )
+      }
+    } catch {
+      followed?.content.giveUp()
+      throw error
     }
-    var filled = try await fill(file, provider, content)
+    followed?.content.finish(with: content)
+    var filled =
+      if let followed { try await filling(file, followed.end.get()) } else { try await fill(file, provider, content) }
     if case .failure(let error) = filled, [.noSpace, .diskQuotaExceeded].contains(error.errno),
       await makeRoom(min(content.room, file.item.size))
     {
@@ -271,22 +282,56 @@ final class ProvidedContents {
   private func fill(
     _ file: ProvidedFile, _ provider: EnabledProvider, _ content: Descriptor
   ) async throws -> Result<Void, KernelError> {
-    let (folder, modified) = (files.folder(of: provider), file.item.modified)
+    let folder = files.folder(of: provider)
     let isWritable = file.item.capabilities.contains(.writing)
-    let filled = try await jobs.run(owner: "provider \(provider.identifier)", subject: file.item.identifier) { beat in
-      Result { () throws(KernelError) in
-        try Placeholder.fill(
-          folder.place(file.path), with: content, size: file.item.size, modified: modified, isWritable: isWritable
-        ) {
-          beat.beat()
+    return try filling(
+      file,
+      await jobs.run(owner: "provider \(provider.identifier)", subject: file.item.identifier) { beat in
+        Result { () throws(KernelError) in
+          try Placeholder.fill(
+            folder.place(file.path), with: content, size: file.item.size, modified: file.item.modified,
+            isWritable: isWritable, while: beat.beat, beforeDisk: beat.waitForDisk)
         }
-      }
-    }
-    guard let filled else {
+      })
+  }
+
+  /// - Parameter result: `nil`: the job was given up.
+  private func filling(
+    _ file: ProvidedFile, _ result: Result<Void, KernelError>?
+  ) throws(ProviderFault) -> Result<Void, KernelError> {
+    guard let result else {
       throw ProviderFault(description: "the content of “\(file.item.filename)” made no progress")
     }
-    return filled
+    return result
   }
+
+  private typealias Followed = (content: FollowedContent, end: Wait<Result<Void, KernelError>?>)
+
+  /// Begins to copy a large content while the provider writes it. The disk has to have room for both, or the provider would lack it.
+  private func follow(_ file: ProvidedFile, _ provider: EnabledProvider) -> Followed? {
+    guard file.item.size >= FollowedContent.least, following.count < Self.mostFollowed,
+      !following.contains(provider.identifier), LocationFolder(path: files.root).free / 4 > file.item.size,
+      let container = try? files.container(of: provider)
+    else { return nil }
+    let (folder, path) = (files.folder(of: provider), file.path)
+    let inner = ProviderStorage.path(identifier: file.item.identifier, filename: file.item.filename)
+    let content = FollowedContent(
+      .init(
+        size: file.item.size, modified: file.item.modified, isWritable: file.item.capabilities.contains(.writing),
+        place: { () throws(KernelError) in try folder.place(path) }, source: { try? Self.open(inner, below: container) }
+      ))
+    let end = Wait<Result<Void, KernelError>?>()
+    following.insert(provider.identifier)
+    jobs.start(
+      owner: "provider \(provider.identifier)", subject: file.item.identifier, { content.carryOut($0) },
+      then: {
+        self.following.remove(provider.identifier)
+        end.finish($0)
+      })
+    return (content, end)
+  }
+  /// At a time, one of a provider's: each has a thread as long as its provider writes.
+  private static let mostFollowed = 4
 
   /// A content that the extension has put into its storage: a regular file there, reached without links.
   func provided(
@@ -299,6 +344,16 @@ final class ProvidedContents {
     return try own(inner, of: provider, "file for “\(item.filename)”")
   }
 
+  /// A regular file, reached without links.
+  private nonisolated static func open(_ inner: String, below container: Descriptor) throws(KernelError) -> Descriptor {
+    let file = try Descriptor.open(
+      inner, below: container, flags: [.read, .nonBlocking, .noFollow], resolve: [.beneath, .noSymlinks])
+    guard try file.status().kind == .regular, file.mount == container.mount else {
+      throw KernelError("open", inner, errno: .improperLink)
+    }
+    return file
+  }
+
   /// A file that the extension has made in its container.
   private func own(_ inner: String, of provider: EnabledProvider, _ what: String) throws -> Descriptor {
     do throws(KernelError) {
@@ -306,12 +361,7 @@ final class ProvidedContents {
       #if AMBIT_MUTANTS
         if Mutant.linkOutOfStorage.isActive { return try Descriptor.open(inner, below: container, flags: .read) }
       #endif
-      let file = try Descriptor.open(
-        inner, below: container, flags: [.read, .nonBlocking, .noFollow], resolve: [.beneath, .noSymlinks])
-      guard try file.status().kind == .regular, file.mount == container.mount else {
-        throw KernelError("open", inner, errno: .improperLink)
-      }
-      return file
+      return try Self.open(inner, below: container)
     } catch {
       throw ProviderFault(
         description: "\(provider.name) has put no \(what) into its storage: \(error.errno.symbol)")

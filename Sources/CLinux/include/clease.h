@@ -32,6 +32,8 @@ int ambit_leases_all(void);
 /* Copies some of a file to the same place in another, over the content that is there; answers how much, 0 at the end. Holes
    become zeros. The offsets of both stay. */
 ssize_t ambit_copy_over(int from, int to, off_t at, size_t most);
+/* Whether there are no holes from one offset to another, as far as the file system tells; beyond the end is one (lseek(2)). */
+int ambit_is_dense(int file, off_t from, off_t to);
 /* Has the blocks of a file's first bytes ready, without a change of its size (fallocate(2)). */
 int ambit_reserve(int file, off_t size);
 /* Has the system begin to write to the disk what of a file is not there yet; it does not wait (sync_file_range(2)). */
