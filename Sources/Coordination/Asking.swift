@@ -61,6 +61,16 @@ extension Arbiter {
     ready.append(asked.request)
   }
 
+  /// Whether a request to read an item is granted at once, and no presenter is asked: the client has a purpose of its own. A quick look,
+  /// which may say no where the answer is yes.
+  package func isFree(toRead item: Item) -> Bool {
+    guard entries.isEmpty else { return false }
+    let near = places.presenters(near: item.place, withContents: Intent(item, .read([])).takesPlace)
+    return near.allSatisfy { number in
+      presenters[number].map { suspended.contains($0.client) } ?? true
+    }
+  }
+
   /// The questions of each presenter, in the order of the presenters' numbers.
   private func agenda(of id: Int) -> [(Int, [Question])] {
     guard let request = entries[id]?.request, !presenters.isEmpty else { return [] }

@@ -38,6 +38,26 @@ import Testing
     }
   }
 
+  @Test func `COO-22: a reader that waits for nobody goes on before its break is told, and a writer does not`()
+    async throws
+  {
+    let document = try document()
+    await leases.free(document.identity)
+    #expect(try await leases.hold(document, .write) == .leased(.write))
+    #expect(try reader().value() == "old")
+    try await leases.awaitBreaks(1)
+    #expect(await leases.breaks.map(\.opener) == [.reads])
+    #expect(await leases.heldAtBreaks == [0])
+    #expect(try await leases.hold(document, .write) == .leased(.write))
+    let writer = writer()
+    try await leases.awaitBreaks(2)
+    #expect(await leases.breaks.last?.opener == .writes)
+    #expect(await leases.heldAtBreaks == [0, 1])
+    #expect(!writer.isOver)
+    await leases.release(document.identity)
+    try writer.value()
+  }
+
   @Test func `a reader waits until the presenter has saved through the leased descriptor`() async throws {
     let document = try document()
     let identity = document.identity
@@ -163,6 +183,8 @@ private final class HeldLeases {
   private let keeper: LeaseKeeper
   private let clock = ManualClock()
   private(set) var breaks: [(identity: FileIdentity, opener: LeaseKeeper.Opener)] = []
+  /// How many leases there were at each break.
+  private(set) var heldAtBreaks: [Int] = []
   private(set) var lapses: [FileIdentity] = []
 
   init() {
@@ -170,7 +192,10 @@ private final class HeldLeases {
     let loop = EventLoop(clock: clock)
     loop.add(keeper)
     TestLoop.root.add(loop)
-    keeper.onBreak = { [weak self] in self?.breaks.append(($0, $1)) }
+    keeper.onBreak = { [weak self] in
+      self?.breaks.append(($0, $1))
+      self?.heldAtBreaks.append(self?.keeper.held.count ?? -1)
+    }
     keeper.onLapse = { [weak self] in self?.lapses.append($0) }
   }
 
@@ -187,6 +212,7 @@ private final class HeldLeases {
     }
   }
 
+  func free(_ identity: FileIdentity) { keeper.isFree = { $0 == identity } }
   func release(_ identity: FileIdentity) { keeper.release(identity) }
   func isBreaking(_ identity: FileIdentity) -> Bool { keeper.isBreaking(identity) }
   func awaited(_ identity: FileIdentity) -> Descriptor? { keeper.awaited(identity) }

@@ -20,6 +20,8 @@ struct ModelRun {
   private var steps = 0
   private var requests = 0
   private var presenters = 0
+  /// Readers that were free to go.
+  private var free = 0
   /// Presenters that never answer.
   private var silent: Set<Int> = []
   private var log: [(time: Int64, input: Input)] = []
@@ -69,16 +71,32 @@ struct ModelRun {
     counts = model.refusals
     counts["granted"] = model.grants
     counts["reordered"] = model.reorders
+    counts["free"] = free
   }
 
   /// - Returns: whether there was an effect.
   @discardableResult private mutating func apply(_ input: Input) throws -> Bool {
     steps += 1
     log.append((now, input))
+    let isFree = isFree(input)
     let effects = arbiter.apply(input, at: now * 1_000_000_000)
+    if isFree {
+      guard effects.count == 1, case .grant = effects[0] else {
+        throw Failure(description: "a reader that was free to go had to wait: \(effects)")
+      }
+      free += 1
+    }
     for case .ask(let number, let presenter, _, _) in effects { asked[number] = presenter }
     try model.take(input, effects, at: now * 1_000_000_000)
     return !effects.isEmpty
+  }
+
+  /// Whether the arbiter says that a request to read is going to be granted at once.
+  private func isFree(_ input: Input) -> Bool {
+    guard case .request(_, let request) = input, request.intents.count == 1, let intent = request.intents.first,
+      !intent.isWrite, !request.isPreparation, !model.suspended.contains(request.client)
+    else { return false }
+    return arbiter.isFree(toRead: intent.item)
   }
 
   // MARK: The end

@@ -12,7 +12,7 @@ import Testing
   @Test(arguments: seeds(1...10)) func theRulesHoldAfterEachInput(seed: UInt64) throws {
     let counts = try ModelRun.play(seed: seed, steps: 10_000)
     // A run without one of these would show nothing.
-    for name in ["granted", "reordered", "cancelled", "failed", "silent", "held", "cycle"] {
+    for name in ["granted", "reordered", "cancelled", "failed", "silent", "held", "cycle", "free"] {
       #expect(counts[name, default: 0] > 0, "\(name) never happened")
     }
   }

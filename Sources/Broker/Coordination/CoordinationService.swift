@@ -54,6 +54,10 @@ final class CoordinationService: LoopMember {
     (self.related, self.clock) = (related, clock)
     files.onEvent = { self.noticed($0) }
     leased.onOpen = { self.opened($0, writes: $1) }
+    leased.isFree = { path in
+      let presenter = self.presenters.values.first { $0.item.item.path == path }
+      return self.arbiter.isFree(toRead: presenter?.item.item ?? Item(path.text))
+    }
     leased.onHeld = { self.closed($0) }
   }
 

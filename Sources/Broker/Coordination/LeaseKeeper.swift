@@ -56,6 +56,9 @@ final class LeaseKeeper: LoopMember {
 
   /// Told once of each break, and once more when a writer joins a reader that waits. The opener waits until ``release(_:)``.
   var onBreak: (FileIdentity, Opener) -> Void = { _, _ in }
+  /// Whether a reader of a document has to wait for nobody. Then it goes on before its break is told: each further step on the way
+  /// to a program that waits costs it time.
+  var isFree: (FileIdentity) -> Bool = { _ in false }
   /// Told when the kernel's time was over. The opener has gone on, and the lease is lost.
   var onLapse: (FileIdentity) -> Void = { _ in }
 
@@ -196,6 +199,12 @@ final class LeaseKeeper: LoopMember {
   private func look(at heard: LeaseBreaks.Break) {
     for (identity, entry) in entries {
       if case .of(let number) = heard, entry.file.rawValue != number { continue }
+      if entry.opener == nil, isFree(identity), entry.present == .reads {
+        release(identity)
+        lastBreakTime = breakTime
+        onBreak(identity, .reads)
+        continue
+      }
       guard let opener = note(identity) else { continue }
       onBreak(identity, opener)
     }

@@ -30,6 +30,8 @@ final class LeasedDocuments: LoopMember {
 
   /// Told the path of a file that another program opens, and whether it writes.
   var onOpen: (PathKey, Bool) -> Void = { _, _ in }
+  /// Whether a program that reads the file at a path has to wait for nobody.
+  var isFree: (PathKey) -> Bool = { _ in false }
   /// A program that waits is about to write over a file: its content can be kept first. It goes on when this is finished.
   var onOverwrite: (FoundDocument, PathKey, _ then: @escaping @BrokerLoop () -> Void) -> Void = { $2() }
   /// Files whose content is being kept for that.
@@ -42,13 +44,16 @@ final class LeasedDocuments: LoopMember {
   init(_ leases: LeaseKeeper, _ clock: any LoopClock) {
     (self.leases, self.clock) = (leases, clock)
     leases.onBreak = { identity, opener in
-      guard let path = self.entries.first(where: { $0.value.document?.identity == identity })?.key else { return }
-      self.onOpen(path, opener == .writes)
+      if let path = self.path(of: identity) { self.onOpen(path, opener == .writes) }
     }
+    leases.isFree = { identity in self.path(of: identity).map { self.isFree($0) } ?? false }
     leases.onLapse = { identity in
-      guard let path = self.entries.first(where: { $0.value.document?.identity == identity })?.key else { return }
-      self.retry(path)
+      if let path = self.path(of: identity) { self.retry(path) }
     }
+  }
+
+  private func path(of identity: FileIdentity) -> PathKey? {
+    entries.first { $0.value.document?.identity == identity }?.key
   }
 
   /// Nanoseconds that the last opener may be kept waiting; `nil`: as many as one likes. Well before the kernel's own end.
