@@ -10,12 +10,17 @@ extension Bench {
     do {
       let document = try folder("coordination") + "/document.txt"
       try Data("a document\n".utf8).write(to: URL(filePath: document))
-      let samples = try insideSandbox(["coordinate", "\(turns)"], picks: [document]).compactMap(Double.init)
-      let floor = try insideSandbox(["round-trip", "\(turns)"], picks: []).compactMap(Double.init)
+      // A neighbour of a virtual machine takes up to half of a processor's speed, for seconds: so there are several rounds.
+      let rounds = try (0..<Self.rounds).map { _ in
+        (
+          own: try insideSandbox(["coordinate", "\(turns)"], picks: [document]).compactMap(Double.init).median,
+          floor: try insideSandbox(["round-trip", "\(turns)"], picks: []).compactMap(Double.init).median
+        )
+      }
       rows.append(
         Row(
-          "coordination", "a coordinated read, without reading", unit: "µs", ambit: samples.median,
-          peer: "two round trips", other: floor.median.map { $0 * 2 }, aim: .valueAtMost(60)))
+          "coordination", "a coordinated read, without reading", unit: "µs", ambit: rounds.compactMap(\.own).median,
+          peer: "two round trips", other: rounds.compactMap(\.floor).median.map { $0 * 2 }, aim: .valueAtMost(60)))
       for writing in [false, true] { rows += try coordinationCrowd(document, writing: writing) }
       rows += try leases(document)
     } catch {
@@ -25,6 +30,21 @@ extension Bench {
   }
 
   private func coordinationCrowd(_ document: String, writing: Bool) throws -> [Row] {
+    let rounds = try (0..<Self.rounds).map { _ in try crowd(document, writing: writing) }
+    let kind = writing ? "writes" : "reads"
+    return [
+      Row(
+        "coordination", "64 clients of one item: \(kind)", unit: "events/s", ambit: rounds.map(\.rate).median,
+        aim: writing ? nil : .valueAtLeast(20_000)),
+      Row(
+        "coordination", "the slowest of them, beside the mean", unit: "ratio",
+        ambit: rounds.compactMap(\.slowest).min(), aim: .valueAtLeast(0.7)),
+    ]
+  }
+  private static let rounds = 5
+
+  /// 64 clients in four sandboxes: accesses in a second, and the share of the slowest one beside the mean.
+  private func crowd(_ document: String, writing: Bool) throws -> (rate: Double, slowest: Double?) {
     let clients = 16
     let words = ["coordinate-crowd", "\(clients)"] + (writing ? ["writing"] : [])
     let apps = try (0..<4).map { number in
@@ -37,15 +57,7 @@ extension Bench {
     let counts = apps.flatMap { app in (0..<clients).compactMap { _ in app.line().flatMap(Double.init) } }
     for app in apps { app.close() }
     let sum = counts.reduce(0, +)
-    let kind = writing ? "writes" : "reads"
-    return [
-      Row(
-        "coordination", "64 clients of one item: \(kind)", unit: "events/s", ambit: sum / 2,
-        aim: writing ? nil : .valueAtLeast(20_000)),
-      Row(
-        "coordination", "the slowest of them, beside the mean", unit: "ratio",
-        ambit: counts.min().map { $0 / (sum / Double(max(1, counts.count))) }, aim: .valueAtLeast(0.7)),
-    ]
+    return (sum / 2, counts.min().map { $0 / (sum / Double(max(1, counts.count))) })
   }
 
   /// Another program's open(2) of a document that an app presents. With a suspended app it is the kernel's and the broker's share alone:
