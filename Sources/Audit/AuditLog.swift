@@ -85,9 +85,17 @@ package final class AuditLog: Sendable {
   /// When it returns they are in a file: no end of this process takes them back, and every reader finds them. Their own
   /// `sequence` is not looked at. Text with U+0000 in it or longer than 8 KiB is recorded with U+FFFD there, or cut and
   /// ended by `…`.
+  ///
+  /// - Parameter isMarked: `false`: ``mark()`` follows as soon as the caller's own callers have their answers. Until then nothing tells
+  ///   of the entries if they are taken away behind a killed broker.
   /// - Returns: the last entry's number; with no events, that of the entry that was last already (0: none).
   @discardableResult
-  package func append(_ events: [AuditEvent]) throws(AuditLogError) -> Int64 { try core.append(events) }
+  package func append(_ events: [AuditEvent], isMarked: Bool = true) throws(AuditLogError) -> Int64 {
+    try core.append(events, isMarked: isMarked)
+  }
+
+  /// Notes beside the log how far it goes, if that was put off.
+  package func mark() { core.mark() }
 
   /// The same for entries that take something away from an app: on a full disk they go to room that all
   /// others have left (`AUD-12`).

@@ -79,7 +79,7 @@ final class EndFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// With every entry. It has its bytes already, so nothing is lacking for it; if it fails all the same, less is known.
+  /// With every entry, or soon after. It has its bytes already, so nothing is lacking for it; if it fails all the same, less is known.
   @discardableResult
   func write(_ mark: ChainMark) -> Bool {
     let bytes = EndMark(mark, boot: JournalFile.boot, key: key).bytes

@@ -12,6 +12,8 @@ final class LogCore: Sendable {
     var journal: JournalFile
     var tail: JournalFile.Tail
     var last: ChainMark
+    /// The mark of the last entry is still to be written.
+    var isMarkDue = false
     /// The last checkpoint, and when it was made.
     var checkpoint: Int64
     var checkpointTime = Disk.now()
@@ -93,8 +95,12 @@ final class LogCore: Sendable {
 
   // MARK: Adding
 
-  /// - Parameter reserve: bytes that have to be left of the room that the journal has set aside; `nil`: all of them.
-  func append(_ events: [AuditEvent], leaving reserve: Int? = nil) throws(AuditLogError) -> Int64 {
+  /// - Parameters:
+  ///   - reserve: bytes that have to be left of the room that the journal has set aside; `nil`: all of them.
+  ///   - isMarked: whether the mark of the last entry is written at once, and not by ``mark()``.
+  func append(
+    _ events: [AuditEvent], leaving reserve: Int? = nil, isMarked: Bool = true
+  ) throws(AuditLogError) -> Int64 {
     let reserve = reserve ?? settings.journalReserve
     // Appending is not faster than moving for long, unless entries cannot be moved.
     if reserve > 0, state.withLock({ $0.waiting.count >= Self.most }) { try flush() }
@@ -113,7 +119,8 @@ final class LogCore: Sendable {
         last = next.mark
       }
       try state.journal.append(bytes, &state.tail, leaving: reserve)
-      end.write(last)
+      if isMarked { end.write(last) }
+      state.isMarkDue = !isMarked
       let now = Disk.now()
       if state.waiting.isEmpty { state.since = now }
       state.latest = now
@@ -133,6 +140,15 @@ final class LogCore: Sendable {
         wakeup.signal()
       }
       return last.sequence
+    }
+  }
+
+  /// Writes the mark of the last entry, if that was put off.
+  func mark() {
+    state.withLock { state in
+      guard state.isMarkDue, !state.isFinished else { return }
+      end.write(state.last)
+      state.isMarkDue = false
     }
   }
 

@@ -66,6 +66,22 @@ private final class Writer: Sendable {
     } catch { return error.description }
   }
 
+  @Test func `tells of entries whose mark was put off as soon as it is written`() throws {
+    let folder = try Folder()
+    let log = try AuditLog(path: folder.log, settings: AuditLog.Settings())
+    let path = LogFiles(folder.log).end
+    func marked() throws -> Int64? { try EndFile.read(path, key: nil)?.mark.sequence }
+    try log.append([AuditEvent(.launch)])
+    try log.append([AuditEvent(.grant), AuditEvent(.start)], isMarked: false)
+    #expect(try marked() == 1)
+    log.mark()
+    #expect(try marked() == 3)
+    // An entry that is marked at once has those before it marked as well.
+    try log.append([AuditEvent(.stop)], isMarked: false)
+    try log.append([AuditEvent(.exit)])
+    #expect(try marked() == 5)
+  }
+
   @Test(arguments: 2...4)
   func `tells which entries were cut off behind the head, and no broker goes on with it`(count: Int) throws {
     let folder = try killed()

@@ -43,7 +43,7 @@ final class AuditTrail: LoopMember {
   var isWhole: Bool { owed.isEmpty }
 
   func append(_ events: [AuditEvent]) throws {
-    try log.append(noted + events)
+    try log.append(noted + events, isMarked: false)
     noted = []
   }
 
@@ -187,6 +187,9 @@ final class AuditTrail: LoopMember {
     tellRefusals(now: now)
     flushLog(now: now)
   }
+
+  /// The answers of this turn are on their way.
+  func finishTurn(now: Int64) { log.mark() }
 
   func nextDue(now: Int64) -> Int64? {
     [log.flushDeadline, owed.isEmpty ? nil : owedAgain, refusals.nextDue.map { max($0, refusalsAgain) }]

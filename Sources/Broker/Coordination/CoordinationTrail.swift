@@ -78,15 +78,23 @@ struct CoordinationTrail {
     return (["moves": .array(access.toldMoves.map { .object($0.json) })] as JSONObject).text
   }
 
-  private func facts(_ id: Int, _ access: CoordinationService.Access) -> [String: String] {
-    let uses = access.request.intents.map { intent in
-      ([intent.isWrite ? "write" : "read"] + intent.use.words).joined(separator: " ")
+  /// A line for each.
+  private func uses(_ intents: [Intent]) -> String {
+    var text = ""
+    for intent in intents {
+      if !text.isEmpty { text += "\n" }
+      text += intent.isWrite ? "write " : "read "
+      for word in intent.use.words { text += "\(word) " }
+      text += intent.item.path.text
     }
+    return text
+  }
+
+  private func facts(_ id: Int, _ access: CoordinationService.Access) -> [String: String] {
     var facts = [String: String](minimumCapacity: 12)
     facts[AuditEvent.Fact.coordination] = "\(id)"
     facts[AuditEvent.Fact.purpose] = access.party.plainPurpose
-    facts[AuditEvent.Fact.uses] = zip(uses, access.request.intents).map { "\($0) \($1.item.path.text)" }
-      .joined(separator: "\n")
+    facts[AuditEvent.Fact.uses] = uses(access.request.intents)
     if access.request.isPreparation { facts[AuditEvent.Fact.prepares] = "true" }
     facts[AuditEvent.Fact.arbitration] = access.arbitration.json.text
     facts[AuditEvent.Fact.moves] = moves(access)

@@ -4,7 +4,10 @@ internal import Wire
 
 extension Party {
   /// Without the app that a purpose belongs to.
-  var plainPurpose: String { String(purpose.drop { $0 != "\n" }.dropFirst()) }
+  var plainPurpose: String {
+    let bytes = purpose.utf8
+    return bytes.firstIndex(of: UInt8(ascii: "\n")).map { String(purpose[bytes.index(after: $0)...]) } ?? ""
+  }
   var message: CoordinationInterface.Party { .init(app: app, process: Int(process), purpose: plainPurpose) }
   /// For people.
   var words: String { process == 0 ? app : "\(app) (process \(process))" }
