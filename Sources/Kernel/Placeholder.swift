@@ -91,7 +91,14 @@ package enum Placeholder {
   package static func empty(
     _ place: Descriptor, known: Content, next: Content, _ group: GuardGroup? = nil
   ) throws(KernelError) {
-    guard try place.status().links == 1 else { throw KernelError("evict", errno: .tooManyLinks) }
+    let status = try place.status()
+    guard status.links == 1 else { throw KernelError("evict", errno: .tooManyLinks) }
+    let hasContent = try place.hasBlocks
+    // No program can have a content open that is not there. And without a mode its owner could not open it here.
+    guard status.mode & 0o777 != 0 || hasContent else {
+      guard Content(status) == known else { throw KernelError("evict", errno: .resourceBusy) }
+      return try PlaceholderFilling(place, size: next.size, modified: next.modified).giveUp()
+    }
     // No process has it open, and none opens it meanwhile. An event of a leased file would be an error for its opener. And an event of
     // this open would be a second one in the guard, for a moment. The content is here: nothing has to be asked.
     group?.passOver(place)
@@ -120,6 +127,15 @@ package enum Placeholder {
 }
 
 extension Descriptor {
+  /// Whether the file takes room on its disk: holes take none.
+  var hasBlocks: Bool {
+    get throws(KernelError) {
+      var found = stat()
+      guard unsafe fstat(rawValue, &found) == 0 else { throw KernelError.last("fstat", "descriptor \(rawValue)") }
+      return found.st_blocks != 0
+    }
+  }
+
   /// `futimens(2)`.
   ///
   /// - Parameter modified: nanoseconds since 1970.

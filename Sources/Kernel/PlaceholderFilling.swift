@@ -19,10 +19,8 @@ package struct PlaceholderFilling: Sendable {
   ///   - modified: nanoseconds since 1970.
   /// - Throws: `EEXIST`: it has a content that can be read, which is never written over. A mode that somebody has given a placeholder goes.
   package init(_ place: Descriptor, size: Int, modified: Int) throws(KernelError) {
-    var found = stat()
-    guard unsafe fstat(place.rawValue, &found) == 0 else { throw KernelError.last("fstat", "a placeholder") }
-    if found.st_mode & 0o577 != 0 {
-      guard found.st_blocks == 0 else { throw KernelError("write", "a content", errno: .fileExists) }
+    if try place.status().mode & 0o577 != 0 {
+      guard try !place.hasBlocks else { throw KernelError("write", "a content", errno: .fileExists) }
       try KernelError.check("chmod", "a placeholder") { unsafe chmod("/proc/self/fd/\(place.rawValue)", 0) }
     }
     (self.size, self.modified) = (UInt64(max(0, size)), modified)

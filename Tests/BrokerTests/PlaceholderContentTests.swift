@@ -25,6 +25,19 @@ import Testing
     #expect(try place.status().size == 4 && place.status().mode & 0o777 == 0o600)
   }
 
+  @Test func `PRV-2: a placeholder gets another size and date, and one that was changed keeps its own`() throws {
+    let temporary = try TemporaryFolder()
+    let folder = try Descriptor.open(temporary.path, flags: [.read, .directory])
+    _ = try Placeholder.make("a", in: folder, by: nil, size: 3, modified: 0)
+    let place = try Descriptor.open("a", below: folder, flags: .place)
+    let next = Placeholder.Content(size: 5, modified: 1_000_000_000)
+    #expect(throws: KernelError("evict", errno: .resourceBusy)) {
+      try Placeholder.empty(place, known: .init(size: 4, modified: 0), next: next)
+    }
+    try Placeholder.empty(place, known: .init(size: 3, modified: 0), next: next)
+    #expect(try Placeholder.Content(of: place) == next && place.status().mode & 0o777 == 0)
+  }
+
   @Test func `PRV-4: a content that can be read is not written over, and a placeholder with a mode is`() throws {
     let temporary = try TemporaryFolder()
     let folder = try Descriptor.open(temporary.path, flags: [.read, .directory])

@@ -158,6 +158,24 @@ struct ProviderContractTests {
     }
   }
 
+  @Test(arguments: TestUser.all)
+  func `PRV-9: a document that is not here shows its new size, and comes with it`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let folder = try world.enabledProvider(Self.identifier, "changes")
+      let document = "\(folder)/Item 0.txt"
+      func size() throws -> Int? { try FileManager.default.attributesOfItem(atPath: document)[.size] as? Int }
+      #expect(try size() == 12)
+      try world.write("7", to: "\(memory(world))/size")
+      try world.write("1", to: "\(memory(world))/oldest")
+      let refreshed = try refresh(world)
+      #expect(refreshed.exit == .status(0) && refreshed.errors.isEmpty, "\(refreshed)")
+      #expect(try size() == 7)
+      let got = try world.ambit("provider", "get", document)
+      #expect(got.exit == .status(0), "\(got)")
+      #expect(try Data(contentsOf: URL(filePath: document)) == Data("abcdefg".utf8))
+    }
+  }
+
   @Test func `PRV-10: an enumerator is told when it is no longer needed`() throws {
     try Workspace.with(.root) { world in
       _ = try world.enabledProvider(Self.identifier, "good")

@@ -352,9 +352,10 @@ final class TestEnumerator: NSFileProviderEnumerator {
 final class ChangingFolder: NSFileProviderEnumerator {
   private static var state: Int { TestProvider.memory("state").flatMap { Int($0) } ?? 0 }
 
-  /// In each state there is one item more, and `item-1` is gone in state 3.
+  /// In each state there is one item more, and `item-1` is gone in state 3. All have the size that is remembered.
   static func items(in state: Int = state) -> [TestItem] {
-    (0...max(0, state)).filter { $0 != 1 || state < 3 }.map { TestItem("item-\($0)", "Item \($0).txt", 12) }
+    let size = TestProvider.memory("size").flatMap { Int($0) } ?? 12
+    return (0...max(0, state)).filter { $0 != 1 || state < 3 }.map { TestItem("item-\($0)", "Item \($0).txt", size) }
   }
 
   func invalidate() {}
