@@ -61,8 +61,8 @@ extension Arbiter {
     ready.append(asked.request)
   }
 
-  /// Whether a request to read an item is granted at once, and no presenter is asked: the client has a purpose of its own. A quick look,
-  /// which may say no where the answer is yes.
+  /// Whether a request to read an item, with a purpose of its own, is granted at once and without a question. A quick look: it may say no
+  /// where the answer is yes.
   package func isFree(toRead item: Item) -> Bool {
     guard entries.isEmpty else { return false }
     let near = places.presenters(near: item.place, withContents: Intent(item, .read([])).takesPlace)

@@ -45,8 +45,8 @@ package enum MD5 {
   }
 }
 
-/// UMAC-64 (RFC 4418), a code that costs a fifth of a digest. Two different messages with one number have the same code once in 2⁶⁰ keys, whoever
-/// chooses them without the key.
+/// UMAC-64 (RFC 4418), a code that costs a fifth of a digest. Two different messages with one number have the same code with a probability
+/// of 2⁻⁶⁰, if their author does not know the key.
 package struct UMAC64: Sendable {
   private var context = umac64_ctx()
 

@@ -50,7 +50,7 @@ package struct PlaceholderFilling: Sendable {
     try file.writeBytes(bytes, at: offset)
   }
 
-  /// Has the disk write what is there already: a synchronization finds little left.
+  /// Starts the writing to the disk: a later synchronization is short then.
   package func beginWriting() { ambit_begin_writing(file.rawValue) }
 
   /// Copies a content from an offset on to its end.

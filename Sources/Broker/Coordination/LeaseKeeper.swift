@@ -56,8 +56,8 @@ final class LeaseKeeper: LoopMember {
 
   /// Told once of each break, and once more when a writer joins a reader that waits. The opener waits until ``release(_:)``.
   var onBreak: (FileIdentity, Opener) -> Void = { _, _ in }
-  /// Whether a reader of a document has to wait for nobody. Then it goes on before its break is told: each further step on the way
-  /// to a program that waits costs it time.
+  /// Whether a reader of a document can go on at once. It then does so before its break is told, since each step before that costs it
+  /// time.
   var isFree: (FileIdentity) -> Bool = { _ in false }
   /// Told when the kernel's time was over. The opener has gone on, and the lease is lost.
   var onLapse: (FileIdentity) -> Void = { _ in }

@@ -30,7 +30,7 @@ final class LeasedDocuments: LoopMember {
 
   /// Told the path of a file that another program opens, and whether it writes.
   var onOpen: (PathKey, Bool) -> Void = { _, _ in }
-  /// Whether a program that reads the file at a path has to wait for nobody.
+  /// Whether a program that reads the file at a path can go on at once.
   var isFree: (PathKey) -> Bool = { _ in false }
   /// A program that waits is about to write over a file: its content can be kept first. It goes on when this is finished.
   var onOverwrite: (FoundDocument, PathKey, _ then: @escaping @BrokerLoop () -> Void) -> Void = { $2() }

@@ -9,9 +9,9 @@ internal import SystemPackage
 #endif
 
 /// A content that is copied into its placeholder while its provider still writes it, in a thread of its own. A provider may write in any
-/// order: when it has finished, what was copied before is read again, and copied again where it has changed.
+/// order. So the copied pieces are compared at the end, and copied again where the content has changed.
 final class FollowedContent: Sendable {
-  /// Bytes. The copy of a smaller content takes no time that a reader would notice.
+  /// Bytes. A smaller content is copied when it is whole: that is quick.
   static let least = 16 << 20
 
   /// The placeholder, and the content that it gets.
