@@ -30,7 +30,7 @@ package final class Request {
 
   package init(on connection: WireConnection) { self.connection = connection }
 
-  /// Serves a call. The part before its first wait runs at once, without a task: making one takes longer than most answers.
+  /// Serves a call. The part before its first wait runs at once, without a task: a new task takes longer than most answers.
   ///
   /// Failures and answers are those of ``serve(failure:_:answer:)``.
   package func begin(

@@ -197,6 +197,26 @@ struct FileProviderTests {
     }
   }
 
+  @Test(arguments: TestUser.one(.root))
+  func `OIP-5: a content whose reader left at any moment comes for the next one`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let size = 128 << 20
+      let document = "\(try enabled(world, "\(size)-bytes"))/large.bin"
+      for milliseconds in [20, 60, 100, 140, 180, 240, 300, 400] as [UInt32] {
+        let first = try world.start([Products.path("ambit"), "provider", "get", document])
+        first.closeInput()
+        usleep(milliseconds * 1000)
+        first.signal(SIGINT)
+        _ = try first.waitForExit(patience: .seconds(30))
+        let second = try world.ambit("provider", "get", document)
+        #expect(second.exit == .status(0), "after \(milliseconds) ms: \(second)")
+        let status = try FileManager.default.attributesOfItem(atPath: document)
+        #expect(status[.size] as? Int == size && status[.posixPermissions] as? Int == 0o600)
+        #expect(try world.ambit("provider", "evict", document).exit == .status(0))
+      }
+    }
+  }
+
   @Test
   func `PRV-13: what was used longest ago gives room first, and what is open stays; a folder's eviction stops there`()
     throws

@@ -20,7 +20,6 @@ final class ProvidedContents {
   /// Providers of which a content is copied while it is written.
   private var following: Set<String> = []
 
-  /// Told how far the transfer of a document has come, in bytes; `nil`: it is over.
   /// Told of a document when its content has come or gone.
   var onContent: (_ path: String) -> Void = { _ in }
   /// Requests that want to know it as well.
@@ -253,6 +252,13 @@ final class ProvidedContents {
       await makeRoom(min(content.room, file.item.size))
     {
       filled = try await fill(file, provider, content)
+    }
+    // A request that was cancelled may have left its copy under way: that one has come meanwhile.
+    if case .failure(let error) = filled, error.errno == .fileExists,
+      let present = try files.store()?.file(of: provider.identifier, item: file.item.identifier),
+      try isHere(present, provider)
+    {
+      return false
     }
     do { try filled.get() } catch {
       throw ProviderFault(description: "“\(file.item.filename)” cannot be written: \(error.errno.symbol)")
