@@ -81,7 +81,9 @@ extension Descriptor {
     }
     guard let path, path.isAbsolutePath else { return nil }
     // A file may have the name that the kernel gives where it has no path.
-    guard path != "/", !path.hasSuffix(" (deleted)") else { return stands(at: path) ? path : nil }
+    guard path != "/", path.utf8.last != UInt8(ascii: ")") || !path.hasSuffix(" (deleted)") else {
+      return stands(at: path) ? path : nil
+    }
     return path
   }
 

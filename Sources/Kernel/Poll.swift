@@ -17,6 +17,8 @@ package struct PollEvents: OptionSet, Sendable {
   package static let invalid = PollEvents(rawValue: 0x020)
 
   package static let readOrWrite = PollEvents(rawValue: 0x005)
+  /// ``hangUp`` or ``error``.
+  package static let over = PollEvents(rawValue: 0x018)
 }
 
 /// One descriptor to wait for, and its events in the last wait.

@@ -55,7 +55,18 @@ extension String {
 
 extension String {
   /// The names between its slashes, none of them empty: `a` and `b` of `/a//b/`.
-  package var pathNames: [String] { utf8.split(separator: slash).map { String(Substring($0)) } }
+  package var pathNames: [String] {
+    var (text, names) = (self, [String]())
+    text.withUTF8 { bytes in
+      var start = 0
+      while start < bytes.count {
+        let end = unsafe bytes[start...].firstIndex(of: slash) ?? bytes.count
+        if end > start { names.append(unsafe String(decoding: bytes[start..<end], as: UTF8.self)) }
+        start = end + 1
+      }
+    }
+    return names
+  }
 
   /// The parts between its slashes, empty ones as well: nothing, `a` and nothing of `/a/`.
   package var pathParts: [String] {
@@ -81,20 +92,33 @@ extension String {
 
   /// The way from a folder to this path: `b/c` of `/a/b/c` within `/a`, and nothing of `/a` itself. `nil` where it lies elsewhere.
   package func path(within folder: String) -> String? {
-    guard utf8.starts(with: folder.utf8) else { return nil }
-    let rest = utf8.dropFirst(folder.utf8.count)
-    guard rest.isEmpty || rest.first == slash || folder.utf8.last == slash else { return nil }
-    return String(Substring(rest.drop { $0 == slash }))
+    guard let length = restLength(within: folder) else { return nil }
+    return length == 0 ? "" : String(Substring(utf8.suffix(length)))
+  }
+
+  /// The bytes of the way from a folder to this path; `nil` where it lies elsewhere.
+  private func restLength(within folder: String) -> Int? {
+    var (path, folder) = (self, folder)
+    // The bytes themselves: to go through the views of two texts takes longer than the rest.
+    return path.withUTF8 { path in
+      folder.withUTF8 { folder in
+        guard path.count >= folder.count, unsafe path[..<folder.count].elementsEqual(folder) else { return nil }
+        var start = folder.count
+        guard unsafe start == path.count || path[start] == slash || folder.last == slash else { return nil }
+        while start < path.count, unsafe path[start] == slash { start += 1 }
+        return path.count - start
+      }
+    }
   }
 
   /// Whether this path lies in that folder, or in one below it.
-  package func lies(below folder: String) -> Bool { path(within: folder).map { !$0.isEmpty } ?? false }
+  package func lies(below folder: String) -> Bool { restLength(within: folder).map { $0 > 0 } ?? false }
 
   /// Whether this path is that one, or lies below it.
-  package func lies(within folder: String) -> Bool { path(within: folder) != nil }
+  package func lies(within folder: String) -> Bool { restLength(within: folder) != nil }
 
   /// Whether the two are one path, or one name: the same bytes.
-  package func isSamePath(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+  package func isSamePath(as other: String) -> Bool { PathKey(self) == PathKey(other) }
 }
 
 extension String? {

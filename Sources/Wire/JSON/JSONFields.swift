@@ -92,9 +92,30 @@ extension JSONObject {
     }
   }
 
-  package func stringIfPresent(_ name: String) throws(FieldError) -> String? { has(name) ? try string(name) : nil }
-  package func intIfPresent(_ name: String) throws(FieldError) -> Int? { has(name) ? try int(name) : nil }
-  package func boolIfPresent(_ name: String) throws(FieldError) -> Bool? { has(name) ? try bool(name) : nil }
+  package func stringIfPresent(_ name: String) throws(FieldError) -> String? {
+    switch self[name] {
+    case nil, .null?: nil
+    case .string(let value)?: value
+    default: throw FieldError(field: name, expected: "a string")
+    }
+  }
+
+  package func intIfPresent(_ name: String) throws(FieldError) -> Int? {
+    switch self[name] {
+    case nil, .null?: nil
+    case .int(let value)?: Int(value)
+    default: throw FieldError(field: name, expected: "a whole number")
+    }
+  }
+
+  package func boolIfPresent(_ name: String) throws(FieldError) -> Bool? {
+    switch self[name] {
+    case nil, .null?: nil
+    case .bool(let value)?: value
+    default: throw FieldError(field: name, expected: "true or false")
+    }
+  }
+
   package func stringsIfPresent(_ name: String) throws(FieldError) -> [String]? { has(name) ? try strings(name) : nil }
   func intsIfPresent(_ name: String) throws(FieldError) -> [Int]? { has(name) ? try ints(name) : nil }
   package func choiceIfPresent<Choice: RawRepresentable<String> & CaseIterable>(

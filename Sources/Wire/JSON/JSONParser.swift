@@ -81,6 +81,7 @@ private struct JSONParser {
     var names: Set<String> = []
     skipSpace()
     if take(UInt8(ascii: "}")) { return JSONObject() }
+    fields.reserveCapacity(4)
     while true {
       skipSpace()
       guard next == UInt8(ascii: "\"") else { throw error("the name of a field was expected") }

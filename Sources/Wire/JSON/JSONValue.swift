@@ -49,12 +49,18 @@ package struct JSONObject: Sendable {
 
   package var isEmpty: Bool { fields.isEmpty }
 
+  private func index(of name: String) -> Int? {
+    // By a span: a copy of a field would count its name and its value.
+    let fields = fields.span
+    for index in fields.indices where fields[index].name == name { return index }
+    return nil
+  }
+
   /// The value of a field; nil when there is none. Assigning nil removes the field.
   package subscript(name: String) -> JSONValue? {
-    get { fields.first { $0.name == name }?.value }
+    get { index(of: name).map { fields[$0].value } }
     set {
-      let index = fields.firstIndex { $0.name == name }
-      switch (index, newValue) {
+      switch (index(of: name), newValue) {
       case (let index?, let value?): fields[index].value = value
       case (let index?, nil): fields.remove(at: index)
       case (nil, let value?): fields.append(Field(name: name, value: value))

@@ -11,9 +11,10 @@ extension JSONValue {
     case .string(let value): Self.write(value, to: &bytes)
     case .array(let values):
       bytes.append(UInt8(ascii: "["))
-      for (index, value) in values.enumerated() {
+      let values = values.span
+      for index in values.indices {
         if index > 0 { bytes.append(UInt8(ascii: ",")) }
-        value.write(to: &bytes)
+        values[index].write(to: &bytes)
       }
       bytes.append(UInt8(ascii: "]"))
     case .object(let object): object.write(to: &bytes)
@@ -61,11 +62,12 @@ extension JSONValue {
 extension JSONObject {
   package func write(to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "{"))
-    for (index, field) in fields.enumerated() {
+    let fields = fields.span
+    for index in fields.indices {
       if index > 0 { bytes.append(UInt8(ascii: ",")) }
-      JSONValue.write(field.name, to: &bytes)
+      JSONValue.write(fields[index].name, to: &bytes)
       bytes.append(UInt8(ascii: ":"))
-      field.value.write(to: &bytes)
+      fields[index].value.write(to: &bytes)
     }
     bytes.append(UInt8(ascii: "}"))
   }
@@ -73,6 +75,7 @@ extension JSONObject {
   /// The object as one line of JSON.
   package var text: String {
     var bytes: [UInt8] = []
+    bytes.reserveCapacity(256)
     write(to: &bytes)
     return String(decoding: bytes, as: UTF8.self)
   }

@@ -13,7 +13,8 @@ extension OptionSet where RawValue == UInt {
   ///
   /// - Parameter words: those of all bits.
   package func names(_ words: [String]) -> [String] {
-    words.enumerated().filter { rawValue & 1 << UInt($0.offset) != 0 }.map(\.element)
+    if rawValue == 0 { return [] }
+    return words.enumerated().filter { rawValue & 1 << UInt($0.offset) != 0 }.map(\.element)
   }
 
   /// - Returns: `nil` where a name is none of the words.

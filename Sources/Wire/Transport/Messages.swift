@@ -30,7 +30,7 @@ package struct IncomingCall: Sendable {
     message: JSONObject, descriptors: [Descriptor], sender: UnixSocket.Sender? = nil
   ) throws(FieldError) {
     self.sender = sender
-    for field in message.fields where !["method", "parameters", "more", "oneway"].contains(field.name) {
+    for field in message.fields where !Self.fields.contains(field.name) {
       throw FieldError(field: field.name, expected: "part of a call")
     }
     method = try message.string("method")
@@ -40,6 +40,8 @@ package struct IncomingCall: Sendable {
     if more && oneway { throw FieldError(field: "oneway", expected: "usable together with “more”") }
     self.descriptors = descriptors
   }
+
+  private static let fields = ["method", "parameters", "oneway", "more"]
 
   /// The call as a message, for a client.
   var message: JSONObject {

@@ -124,15 +124,18 @@ package final class WireConnection {
 
   /// Sends as much as can be sent now. Closes the connection when the peer has gone, or leaves too much unread.
   package func flush() {
-    while !isClosed, let first = outgoing.first {
+    var next = 0
+    defer { outgoing.removeFirst(min(next, outgoing.count)) }
+    while !isClosed, next < outgoing.count {
       do {
         let count = try UnixSocket.send(
-          first.bytes, from: first.sent, descriptors: first.descriptors, to: socket, wait: false)
+          outgoing[next].bytes, from: outgoing[next].sent, descriptors: outgoing[next].descriptors, to: socket,
+          wait: false)
         if count == 0 { break }
-        outgoing[0].sent += count
-        outgoing[0].descriptors = []
+        outgoing[next].sent += count
+        outgoing[next].descriptors = []
         outstanding -= count
-        if outgoing[0].sent == first.bytes.count { outgoing.removeFirst() }
+        if outgoing[next].sent == outgoing[next].bytes.count { next += 1 }
       } catch {
         // Gone, or the kernel will take no more descriptors in flight: a lost answer ends the connection.
         close()

@@ -85,7 +85,7 @@ package final class WireEndpoint {
       }
       guard let connection = connections[entry.tag] else { continue }
       if entry.returned.contains(.write) { connection.flush() }
-      if !entry.returned.isDisjoint(with: [.hangUp, .error]) && !connection.wantsRead { connection.close() }
+      if !entry.returned.isDisjoint(with: .over) && !connection.wantsRead { connection.close() }
       readable.insert(entry.tag)
     }
     for id in readable { read(id, now: now, &events) }

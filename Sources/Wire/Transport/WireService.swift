@@ -20,13 +20,19 @@ package struct ServiceInfo: Sendable {
 }
 
 /// A call with interface, method and parameters as described.
-package struct CheckedCall: Sendable {
+///
+/// A class: it goes through many hands and is never changed.
+package final class CheckedCall: Sendable {
   /// For example `io.ambit.Access`.
   package let interface: String
   /// For example `Start`.
   package let member: String
   package let call: IncomingCall
   package var parameters: JSONObject { call.parameters }
+
+  init(interface: String, member: String, call: IncomingCall) {
+    (self.interface, self.member, self.call) = (interface, member, call)
+  }
 }
 
 /// The interfaces that one socket serves, and the check of every call against them. Others do not exist there.
