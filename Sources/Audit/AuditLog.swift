@@ -86,12 +86,16 @@ package final class AuditLog: Sendable {
   /// `sequence` is not looked at. Text with U+0000 in it or longer than 8 KiB is recorded with U+FFFD there, or cut and
   /// ended by `…`.
   ///
-  /// - Parameter isMarked: `false`: ``mark()`` follows as soon as the caller's own callers have their answers. Until then nothing tells
-  ///   of the entries if they are taken away behind a killed broker.
+  /// - Parameters:
+  ///   - earlier: events that come before the others, in the same batch. They begin no segment.
+  ///   - isMarked: `false`: ``mark()`` follows as soon as the caller's own callers have their answers. Until then nothing tells
+  ///     of the entries if they are taken away behind a killed broker.
   /// - Returns: the last entry's number; with no events, that of the entry that was last already (0: none).
   @discardableResult
-  package func append(_ events: [AuditEvent], isMarked: Bool = true) throws(AuditLogError) -> Int64 {
-    try core.append(events, isMarked: isMarked)
+  package func append(
+    _ events: [AuditEvent], after earlier: [AuditEvent] = [], isMarked: Bool = true
+  ) throws(AuditLogError) -> Int64 {
+    try core.append(events, after: earlier, isMarked: isMarked)
   }
 
   /// Notes beside the log how far it goes, if that was put off.

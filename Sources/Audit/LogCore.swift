@@ -17,7 +17,8 @@ final class LogCore: Sendable {
     /// The last checkpoint, and when it was made.
     var checkpoint: Int64
     var checkpointTime = Disk.now()
-    /// Entries that are only in the journal.
+    /// Entries that are only in the journal: those that a thread is moving, and those that came since.
+    var moving: [EncodedEvent] = []
     var waiting: [EncodedEvent] = []
     /// When the first and the last of them came, and when to try again after a failure.
     var since: Int64 = 0
@@ -96,27 +97,34 @@ final class LogCore: Sendable {
   // MARK: Adding
 
   /// - Parameters:
+  ///   - earlier: events that come before the others, in the same batch.
   ///   - reserve: bytes that have to be left of the room that the journal has set aside; `nil`: all of them.
   ///   - isMarked: whether the mark of the last entry is written at once, and not by ``mark()``.
   func append(
-    _ events: [AuditEvent], leaving reserve: Int? = nil, isMarked: Bool = true
+    _ events: [AuditEvent], after earlier: [AuditEvent] = [], leaving reserve: Int? = nil, isMarked: Bool = true
   ) throws(AuditLogError) -> Int64 {
     let reserve = reserve ?? settings.journalReserve
     // Appending is not faster than moving for long, unless entries cannot be moved.
-    if reserve > 0, state.withLock({ $0.waiting.count >= Self.most }) { try flush() }
+    if reserve > 0, state.withLock({ $0.moving.count + $0.waiting.count >= Self.most }) { try flush() }
     return try state.withLock { state throws(AuditLogError) in
-      guard !events.isEmpty else { return state.last.sequence }
+      let count = earlier.count + events.count
+      guard count > 0 else { return state.last.sequence }
       guard !state.isFinished else { throw AuditLogError(.failed, files.log, "it has been closed") }
       if let failure = state.failure { throw failure }
       var bytes: [UInt8] = []
-      bytes.reserveCapacity(256 * events.count)
+      bytes.reserveCapacity(512 * count)
       var encoded: [EncodedEvent] = []
+      encoded.reserveCapacity(count)
       var last = state.last
-      for (index, event) in events.enumerated() {
-        let next = EncodedEvent(event, after: last)
-        Journal.append(next, rest: events.count - 1 - index, synced: state.synced.sequence, to: &bytes)
-        encoded.append(next)
-        last = next.mark
+      // By spans: an event has many texts, and a copy of it counts each of them.
+      for batch in [earlier, events] {
+        let batch = batch.span
+        for index in batch.indices {
+          let next = EncodedEvent(batch[index], after: last)
+          encoded.append(next)
+          Journal.append(next, rest: count - encoded.count, synced: state.synced.sequence, to: &bytes)
+          last = next.mark
+        }
       }
       try state.journal.append(bytes, &state.tail, leaving: reserve)
       if isMarked { end.write(last) }
@@ -124,14 +132,15 @@ final class LogCore: Sendable {
       let now = Disk.now()
       if state.waiting.isEmpty { state.since = now }
       state.latest = now
-      state.waiting += encoded
-      for (event, entry) in zip(events, encoded) where event.kind == .logRotated {
-        state.firsts.append(entry.mark.sequence)
+      let new = events.span
+      for index in new.indices {
+        let sequence = encoded[earlier.count + index].mark.sequence
+        if new[index].kind == .logRotated { state.firsts.append(sequence) }
+        if new[index].kind == .brokerStarted, new[index].detail[AuditEvent.Fact.doubt] != nil {
+          state.doubtsEntry = sequence
+        }
       }
-      for (event, entry) in zip(events, encoded)
-      where event.kind == .brokerStarted && event.detail[AuditEvent.Fact.doubt] != nil {
-        state.doubtsEntry = entry.mark.sequence
-      }
+      state.waiting.append(contentsOf: encoded)
       state.last = last
       state.unsynced += bytes
       if state.dirtyMeanwhile == nil { state.dirtyMeanwhile = now }
@@ -167,7 +176,7 @@ final class LogCore: Sendable {
 
   var flushDeadline: Int64? {
     state.withLock { state in
-      guard !state.waiting.isEmpty else { return nil }
+      guard state.isMoving || !state.waiting.isEmpty else { return nil }
       if state.isMoving { return Disk.now() + Self.quiet }
       if let retry = state.retry { return retry }
       return state.waiting.count >= Self.many ? 0 : min(state.since + Self.patience, state.latest + Self.quiet)
@@ -186,7 +195,10 @@ final class LogCore: Sendable {
   private func move(_ store: inout SegmentStore) throws(AuditLogError) {
     defer { state.withLock { $0.isMoving = false } }
     let (batch, isFull, checkpoint, firsts) = state.withLock { state in
-      (state.waiting, state.tail.end >= settings.journalSize, isCheckpointDue(state), state.firsts)
+      let isDue = isCheckpointDue(state)
+      // Taken out, and not shared: the next entry would have to copy them all.
+      swap(&state.moving, &state.waiting)
+      return (state.moving, state.tail.end >= settings.journalSize, isDue, state.firsts)
     }
     guard let last = batch.last?.mark else { return }
     do throws(AuditLogError) {
@@ -200,11 +212,15 @@ final class LogCore: Sendable {
         state.firsts.removeAll { $0 <= last.sequence }
       }
     } catch {
-      state.withLock { $0.retry = Disk.now() + Self.pause }
+      state.withLock { state in
+        state.waiting = state.moving + state.waiting
+        state.moving = []
+        state.retry = Disk.now() + Self.pause
+      }
       throw error
     }
     state.withLock { state in
-      state.waiting.removeFirst(batch.count)
+      state.moving = []
       state.since = Disk.now()
       state.retry = nil
     }

@@ -154,7 +154,7 @@ private struct PayloadWriter {
   static let format: UInt8 = 1
   private(set) var bytes: [UInt8] = [Self.format]
 
-  init() { bytes.reserveCapacity(256) }
+  init() { bytes.reserveCapacity(512) }
 
   mutating func group(_ number: UInt64) {
     var rest = number
@@ -172,9 +172,11 @@ private struct PayloadWriter {
   }
 
   mutating func text(_ text: String?) {
-    guard let text = text.map(Payload.storable) else { return bytes.append(0) }
-    group(UInt64(text.utf8.count) + 1)
-    bytes.append(contentsOf: text.utf8)
+    guard var text = text.map(Payload.storable) else { return bytes.append(0) }
+    text.withUTF8 { text in
+      group(UInt64(text.count) + 1)
+      unsafe bytes.append(contentsOf: text)
+    }
   }
 }
 

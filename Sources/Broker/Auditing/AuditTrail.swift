@@ -43,16 +43,23 @@ final class AuditTrail: LoopMember {
   var isWhole: Bool { owed.isEmpty }
 
   func append(_ events: [AuditEvent]) throws {
-    try log.append(noted + events, isMarked: false)
-    noted = []
+    try log.append(events, after: noted, isMarked: false)
+    noted.removeAll(keepingCapacity: true)
   }
 
   private func tell(_ events: [AuditEvent]) {
-    for event in events where event.result == .allowed { onAllowed(event) }
-    for event in events where event.grant != nil || event.kind == .appRemoved {
-      if [.grant, .revoke, .replaced, .appRemoved].contains(event.kind) { onGrantEvent(event) }
-    }
+    // By a span: a copy of an event would count each of its texts.
+    let events = events.span
+    for index in events.indices { tell(events[index]) }
   }
+
+  private func tell(_ event: AuditEvent) {
+    if event.result == .allowed { onAllowed(event) }
+    guard event.grant != nil || event.kind == .appRemoved else { return }
+    if Self.concernGrants.contains(event.kind) { onGrantEvent(event) }
+  }
+
+  private static let concernGrants: [AuditEvent.Kind] = [.grant, .revoke, .replaced, .appRemoved]
 
   /// Writes events that carry a decision; throws if they cannot be written.
   func decide(_ events: [AuditEvent]) throws {
@@ -66,7 +73,7 @@ final class AuditTrail: LoopMember {
 
   /// Notes something that has already happened and cannot be undone by refusing.
   func record(_ event: AuditEvent) {
-    defer { tell([event]) }
+    defer { tell(event) }
     do {
       try writeOwed()
       try append(toWrite([event]))
@@ -77,8 +84,8 @@ final class AuditTrail: LoopMember {
 
   /// Notes that something is over which was allowed. No answer waits for this entry: many are written in one go.
   func note(_ event: AuditEvent) {
+    tell(event)
     noted.append(event)
-    tell([event])
   }
 
   /// If they cannot be written the log lacks them, as with any other ``record(_:)``.
