@@ -49,9 +49,8 @@ final class AppServer: LoopMember {
   }
 
   private func serve(_ call: CheckedCall, on connection: WireConnection, of instance: Instance) {
-    let request = Request(on: connection)
-    instance.requests.begin(request)
-    request.begin(
+    Request.begin(
+      on: connection, waits: { instance.requests.begin($0) },
       // An app is not told why: reasons name the user's folders. The user finds them in the log.
       failure: { error in
         let reason = "\(call.interface).\(call.member): \(error)"

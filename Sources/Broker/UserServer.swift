@@ -48,11 +48,11 @@ final class UserServer: LoopMember {
   }
 
   private func serve(_ call: CheckedCall, on connection: WireConnection) {
-    let request = Request(on: connection)
-    requests.begin(request)
     // When a decision for it counts as written down: as the policy says of the app that it is about.
     var sync = AuditLog.Sync.group
-    request.begin(failure: { Self.failure($0, of: call.interface) }) {
+    Request.begin(
+      on: connection, waits: { requests.begin($0) }, failure: { Self.failure($0, of: call.interface) }
+    ) {
       if call.interface == CoordinationInterface.name {
         return try self.coordination.serve(call, on: connection, for: nil)
       }

@@ -28,21 +28,26 @@ package final class Request {
   package let connection: WireConnection
   private let cancellation = Cancellation()
 
-  package init(on connection: WireConnection) { self.connection = connection }
+  private init(on connection: WireConnection) { self.connection = connection }
 
   /// Serves a call. The part before its first wait runs at once, without a task: a new task takes longer than most answers.
   ///
   /// Failures and answers are those of ``serve(failure:_:answer:)``.
-  package func begin(
+  ///
+  /// - Parameter waits: is given the request where it has to wait: it is over when its connection is.
+  package static func begin(
+    on connection: WireConnection, waits: @BrokerLoop (Request) -> Void,
     failure: @escaping @BrokerLoop (any Error) -> ErrorReply, _ body: @BrokerLoop () throws -> Course,
     answer: @escaping @BrokerLoop (Reply, [Descriptor]) -> Void
   ) {
     BrokerLoop.perform {
       do {
         switch try body() {
-        case .done(let reply):
-          if let reply, !cancellation.isCancelled { answer(Reply(reply.parameters), reply.descriptors) }
-        case .waits(let rest): serve(failure: failure, rest, answer: answer)
+        case .done(let reply): if let reply { answer(Reply(reply.parameters), reply.descriptors) }
+        case .waits(let rest):
+          let request = Request(on: connection)
+          waits(request)
+          request.serve(failure: failure, rest, answer: answer)
         }
       } catch { answer(Reply(Self.reply(error, failure)), []) }
     }
@@ -54,7 +59,7 @@ package final class Request {
   ///   - failure: how an error that no interface knows is told to this client.
   ///   - body: `nil`: further answers come by a ``Subscription``.
   ///   - answer: is not called for a client that has gone.
-  package func serve(
+  private func serve(
     failure: @escaping @BrokerLoop (any Error) -> ErrorReply,
     _ body: @escaping @BrokerLoop () async throws -> Answer?,
     answer: @escaping @BrokerLoop (Reply, [Descriptor]) -> Void

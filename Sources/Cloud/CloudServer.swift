@@ -144,13 +144,13 @@ package final class CloudServer: LoopMember {
   // MARK: Calls
 
   private func serve(_ call: CheckedCall, on connection: WireConnection) {
-    let request = Request(on: connection)
-    requests.begin(request)
     // Half of the lost calls have taken effect.
     let isLost = Int.random(in: 0..<1_000_000, using: &chance) < conditions.faults && call.member != "SetConditions"
     if isLost, Bool.random(using: &chance) { return connection.close() }
-    request.serve(failure: { CloudInterface.Failure.unavailable("\($0)") }) {
-      try await self.answer(call, on: connection)
+    Request.begin(
+      on: connection, waits: { requests.begin($0) }, failure: { CloudInterface.Failure.unavailable("\($0)") }
+    ) {
+      .waits { try await self.answer(call, on: connection) }
     } answer: { reply, descriptors in
       if isLost { connection.close() } else { connection.send(reply, descriptors: descriptors) }
     }

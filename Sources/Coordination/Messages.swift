@@ -43,6 +43,9 @@ package struct Request: Hashable, Sendable {
     case proceed
   }
 
+  /// One of its intents is to write.
+  package var isWrite: Bool { intents.contains(where: \.isWrite) }
+
   package init(
     client: Int, party: Party, intents: [Intent], parents: [Parent] = [], isPreparation: Bool = false,
     patience: Int64? = nil, silence: Silence = .refuse

@@ -48,7 +48,7 @@ struct CoordinatedItems {
   /// - Throws: `NotKnown` for what the client cannot name.
   func item(_ path: String, for instance: Instance?) throws -> NamedItem {
     let names = path.pathNames
-    guard path.utf8.first == UInt8(ascii: "/"), !names.contains(where: { $0 == "." || $0 == ".." }),
+    guard path.utf8.first == UInt8(ascii: "/"), !names.contains("."), !names.contains(".."),
       path.utf8.count <= 4096
     else { throw CoordinationInterface.Failure.notKnown(path: path) }
     let path = path.withoutTrailingSlashes
@@ -77,8 +77,7 @@ struct CoordinatedItems {
       let mapping = PathMapping(inside: "/documents/\(names[1])/\(names[2])", outside: PathKey(place))
       return NamedItem(item: Item(place), mapping: mapping, grant: names[1], mayWrite: item.rights == .readWrite)
     }
-    guard exposure.names.contains(where: { $0.isSamePath(as: names[2]) }),
-      let grant = try? grants.grant(names[1]), grant.revoked == nil,
+    guard exposure.has(names[2]), let grant = try? grants.grant(names[1]), grant.revoked == nil,
       let place = instance.scopes.shown[grant.id]?.descriptor.currentPath ?? (grant.path.isEmpty ? nil : grant.path)
     else { return nil }
     let mapping = PathMapping(inside: "/documents/\(names[1])/\(names[2])", outside: PathKey(place))
@@ -108,15 +107,11 @@ struct CoordinatedItems {
 
   /// The outermost package around a path, or the path itself: by the packages that everybody knows, and those of running apps.
   private func package(around path: String) -> String? {
-    let bytes = path.utf8
-    var start = bytes.startIndex
-    while start < bytes.endIndex {
-      let end = bytes[start...].firstIndex(of: UInt8(ascii: "/")) ?? bytes.endIndex
-      // Most names have no extension at all.
-      if bytes[start..<end].contains(UInt8(ascii: ".")), sessions.packages.isPackage(String(path[start..<end])) {
-        return String(path[..<end]).pathNames.reduce("") { $0 + "/" + $1 }
-      }
-      start = end == bytes.endIndex ? end : bytes.index(after: end)
+    // Most names have no extension at all.
+    guard path.utf8.contains(UInt8(ascii: ".")) else { return nil }
+    let names = path.pathNames
+    for (index, name) in names.enumerated() where sessions.packages.isPackage(name) {
+      return "/" + names[...index].joined(separator: "/")
     }
     return nil
   }

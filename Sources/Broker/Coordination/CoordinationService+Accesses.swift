@@ -10,7 +10,7 @@ internal import Wire
 extension CoordinationService {
   func access(_ call: CheckedCall, on connection: WireConnection, for instance: Instance?) throws -> Course {
     let wish = try wish(call, on: connection, for: instance)
-    if wish.intents.contains(where: { contents?.mayBeElsewhere($0.item.path.text) == true }) {
+    if mayBeElsewhere(wish.intents) {
       return .waits {
         try await self.bringContents(of: wish.intents, for: instance)
         // Meanwhile it may have been withdrawn or moved.
@@ -44,7 +44,7 @@ extension CoordinationService {
     var wish = Wish(
       call: call, connection: connection, instance: instance, request: request,
       party: party(call, instance, purpose: request.purpose, caller: request.caller),
-      room: request.intents.reduce(0) { $0 + CoordinationRoom.bytes(of: $1.path) })
+      room: CoordinationRoom.bytes(of: request.intents.map(\.path)))
     try checkRoom(for: request.intents.count, wish.room, on: connection, of: instance)
     for intent in request.intents {
       let use = try Self.use(intent)
@@ -88,7 +88,10 @@ extension CoordinationService {
       let (items, intents) = (access.items, access.request.intents)
       let isAwaited = items.count == 1 && items[0].isLeased && intents[0].isWrite && leased.isAwaited(paths[0])
       // An item that the client does not see any more has the path that it asked for, and never that of a folder around it.
-      let told = paths.indices.map { items[$0].mapping.client(paths[$0]) ?? access.names[$0] }
+      var told: [String] = []
+      for (index, path) in paths.enumerated() {
+        told.append(items[index].mapping.client(path) ?? access.names[index])
+      }
       return Answer(CoordinationInterface.AccessReply(access: access.id, paths: told, staged: isAwaited ? true : nil))
     case .refused(let refusal): throw failure(refusal)
     case .unrecorded(let reason): throw StateError(reason)
@@ -97,8 +100,10 @@ extension CoordinationService {
 
   /// What a provider does not let be done with its document is refused.
   private func checkCapabilities(of intents: [Intent]) throws {
+    guard let contents else { return }
     for intent in intents {
       let path = intent.item.path.text
+      guard contents.mayBeElsewhere(path) else { continue }
       let needed: [ProviderItem.Capabilities] =
         switch intent.use {
         case .read(let options): options.contains(.immediatelyAvailableMetadataOnly) ? [] : [.reading]
@@ -107,10 +112,16 @@ extension CoordinationService {
             ? [.deleting]
             : options.contains(.forMoving) ? [.renaming, .reparenting] : [.writing]
         }
-      guard let contents, !needed.isEmpty, needed.allSatisfy({ contents.lacks($0, path) }) else { continue }
+      guard !needed.isEmpty, needed.allSatisfy({ contents.lacks($0, path) }) else { continue }
       throw CoordinationInterface.Failure.notProvided(
         error: "notPermitted", "the provider of “\(path.lastPathName)” does not allow it (\(needed[0]))")
     }
+  }
+
+  private func mayBeElsewhere(_ intents: [Intent]) -> Bool {
+    guard let contents else { return false }
+    for intent in intents where contents.mayBeElsewhere(intent.item.path.text) { return true }
+    return false
   }
 
   /// What is only replaced or deleted, and what is asked for as it is, is not brought.
@@ -169,9 +180,9 @@ extension CoordinationService {
     guard let access = accesses[id] else { return }
     guard access.isGranted else { return apply(.cancel(id, by: .caller)) }
     // Changes until now are its own.
-    let written = access.request.intents.filter(\.isWrite)
-    if !written.isEmpty {
+    if access.request.isWrite {
       files.drain()
+      let written = access.request.intents.filter(\.isWrite)
       let places = written.map(\.item.path) + (arbiter.entries[id]?.request.intents.map(\.item.path) ?? [])
       for observe in writeObservers { observe(places) }
     }
@@ -200,9 +211,9 @@ extension CoordinationService {
 
   private static let mostMovesOfAccess = 1024
   /// Nanoseconds that the user's side waits for others, which no policy rules.
-  static let userPatience: Int64 = 30_000_000_000
+  nonisolated static let userPatience: Int64 = 30_000_000_000
   /// Nanoseconds of a year: a client's own word for the same.
-  private static let longestPatience: Int64 = 365 * 86_400 * 1_000_000_000
+  private nonisolated static let longestPatience: Int64 = 365 * 86_400 * 1_000_000_000
 
   /// - Parameters:
   ///   - count: of new items.
@@ -213,7 +224,7 @@ extension CoordinationService {
     }
   }
 
-  private static func use(_ intent: CoordinationInterface.Intent) throws -> Intent.Use {
+  private nonisolated static func use(_ intent: CoordinationInterface.Intent) throws -> Intent.Use {
     switch intent.use {
     case .read:
       guard let options = ReadingOptions(names: intent.options, CoordinationInterface.readingOptions) else { break }
@@ -226,15 +237,16 @@ extension CoordinationService {
   }
 
   /// - Parameter wanted: nanoseconds, by the client.
-  private static func patience(_ wanted: Int?, _ rules: LauncherInterface.GrantRules?) -> Int64? {
+  private nonisolated static func patience(_ wanted: Int?, _ rules: LauncherInterface.GrantRules?) -> Int64? {
     // No number that a client sends may overflow when it is added to a time.
     let wanted = wanted.map { min(longestPatience, Int64(max(0, $0))) }
     guard let rules else { return wanted ?? userPatience }
-    return [wanted, patience(rules)].compactMap(\.self).min()
+    guard let wanted, let allowed = patience(rules) else { return wanted ?? patience(rules) }
+    return min(wanted, allowed)
   }
 
   /// The policy's, in nanoseconds.
-  static func patience(_ rules: LauncherInterface.GrantRules) -> Int64? {
+  nonisolated static func patience(_ rules: LauncherInterface.GrantRules) -> Int64? {
     rules.patience.map { min(longestPatience / 1_000_000_000, Int64(max(0, $0))) * 1_000_000_000 }
   }
 
@@ -244,6 +256,7 @@ extension CoordinationService {
   private func parents(
     _ request: CoordinationInterface.AccessCall, _ instance: Instance?
   ) -> [Coordination.Request.Parent] {
+    if request.within == nil, request.answering == nil { return [] }
     let within = (request.within ?? []).prefix(64).filter { accesses[$0]?.instance === instance && accesses[$0] != nil }
     let answering = (request.answering ?? []).prefix(64).filter { number in
       arbiter.questions[number].map { presenters[$0.presenter]?.instance === instance } ?? false

@@ -5,7 +5,9 @@ internal import Wire
 
 /// Notes the facts by which accesses are decided: for the log, so that `ambit coordination replay` can decide again, and for the user.
 extension CoordinationService {
-  static func arbitration(_ request: Coordination.Request, arrived: Int64) -> InspectorInterface.Arbitration {
+  nonisolated static func arbitration(
+    _ request: Coordination.Request, arrived: Int64
+  ) -> InspectorInterface.Arbitration {
     var (within, answering): ([Int], [Int]) = ([], [])
     for parent in request.parents {
       switch parent {

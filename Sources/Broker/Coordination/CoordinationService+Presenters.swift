@@ -8,7 +8,7 @@ internal import Wire
 extension CoordinationService {
   func present(_ call: CheckedCall, on connection: WireConnection, for instance: Instance?) throws {
     let request = try CoordinationInterface.PresentCall(json: call.parameters)
-    let room = CoordinationRoom.bytes(of: request.path)
+    let room = CoordinationRoom.bytes(of: [request.path])
     try checkRoom(for: 1, room, on: connection, of: instance)
     let id = takeID()
     if let primary = request.primary, let instance {

@@ -91,21 +91,22 @@ final class CoordinationService: LoopMember {
 
   /// Has the arbiter decide, and carries that out. What follows from it is decided afterwards.
   func apply(_ input: Input) {
-    inputs.append(input)
-    guard !isApplying else { return }
+    if isApplying { return inputs.append(input) }
     isApplying = true
     defer { isApplying = false }
-    while !inputs.isEmpty {
-      let input = inputs.removeFirst()
-      // In the log, one access ends before the next one that waited for it begins.
-      if case .done(let id) = input, let access = table.removeAccess(id), access.isGranted {
-        let now = clock.monotonic
-        trail.ended(id, access, held: now - (access.granted ?? now))
-        leases(id, of: access, begin: false)
-      }
-      for effect in arbiter.apply(input, at: clock.monotonic) { carryOut(effect) }
-      if case .moved = input { followMoves() }
+    decide(input)
+    while !inputs.isEmpty { decide(inputs.removeFirst()) }
+  }
+
+  private func decide(_ input: Input) {
+    // In the log, one access ends before the next one that waited for it begins.
+    if case .done(let id) = input, let access = table.removeAccess(id), access.isGranted {
+      let now = clock.monotonic
+      trail.ended(id, access, held: now - (access.granted ?? now))
+      leases(id, of: access, begin: false)
     }
+    for effect in arbiter.apply(input, at: clock.monotonic) { carryOut(effect) }
+    if case .moved = input { followMoves() }
   }
 
   private func carryOut(_ effect: Effect) {

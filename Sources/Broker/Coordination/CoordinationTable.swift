@@ -141,16 +141,22 @@ struct CoordinationRoom {
   /// The arbiter keeps each folder of a path: so many bytes, for all paths of one launch.
   private static let mostBytes = 8 << 20
 
-  /// Of a path and of all folders around it, in bytes.
-  static func bytes(of path: String) -> Int {
-    path.utf8.count * path.utf8.count { $0 == UInt8(ascii: "/") } / 2
+  /// Of paths and of all folders around each, in bytes.
+  nonisolated static func bytes(of paths: [String]) -> Int {
+    var bytes = 0
+    for path in paths { bytes += path.utf8.count * path.utf8.count { $0 == UInt8(ascii: "/") } / 2 }
+    return bytes
+  }
+
+  private nonisolated static func key(_ instance: Instance?) -> ObjectIdentifier? {
+    if let instance { ObjectIdentifier(instance) } else { nil }
   }
 
   /// - Parameters:
   ///   - items: new ones.
   ///   - bytes: that they take.
   func has(_ items: Int, _ bytes: Int, on connection: WireConnection, of instance: Instance?) -> Bool {
-    let used = launches[instance.map { ObjectIdentifier($0) }] ?? (0, 0)
+    let used = launches[Self.key(instance)] ?? (0, 0)
     return accesses[ObjectIdentifier(connection), default: 0] < Self.mostOfConnection
       && used.items + items <= (instance == nil ? Self.mostOfUser : Self.mostOfApp)
       && used.bytes + bytes <= Self.mostBytes
@@ -171,7 +177,7 @@ struct CoordinationRoom {
   }
 
   private mutating func count(_ instance: Instance?, _ items: Int, _ bytes: Int) {
-    let key = instance.map { ObjectIdentifier($0) }
+    let key = Self.key(instance)
     let used = launches[key] ?? (0, 0)
     let now = (items: used.items + items, bytes: used.bytes + bytes)
     launches[key] = now.items > 0 ? now : nil

@@ -21,7 +21,7 @@ struct CoordinationTrail {
 
   private func grant(_ id: Int, _ access: CoordinationService.Access, _ waited: Int64) -> AuditEvent {
     var detail = facts(id, access)
-    detail[AuditEvent.Fact.waited] = "\(waited)"
+    detail[AuditEvent.Fact.waited] = String(waited)
     if !access.overtaken.isEmpty { detail[AuditEvent.Fact.before] = access.overtaken.joined(separator: "; ") }
     if !access.asked.isEmpty { detail[AuditEvent.Fact.asked] = access.asked.joined(separator: "; ") }
     return event(.coordinated, .allowed, access, rule: "COO-1", detail: detail)
@@ -31,7 +31,7 @@ struct CoordinationTrail {
     _ id: Int, _ access: CoordinationService.Access, _ refusal: Refusal, rule: String, reason: String, waited: Int64
   ) {
     var detail = facts(id, access)
-    detail[AuditEvent.Fact.waited] = "\(waited)"
+    detail[AuditEvent.Fact.waited] = String(waited)
     trail.record(event(.coordinated, .refused, access, rule: rule, reason: reason, detail: detail))
   }
 
@@ -50,8 +50,8 @@ struct CoordinationTrail {
 
   /// - Parameter held: nanoseconds since it was granted.
   func ended(_ id: Int, _ access: CoordinationService.Access, held: Int64) {
-    var detail = [AuditEvent.Fact.coordination: "\(id)", AuditEvent.Fact.held: "\(held)"]
-    detail[AuditEvent.Fact.moves] = moves(access)
+    var detail = [AuditEvent.Fact.coordination: String(id), AuditEvent.Fact.held: String(held)]
+    if !access.toldMoves.isEmpty { detail[AuditEvent.Fact.moves] = moves(access) }
     trail.note(event(.coordinationEnded, .allowed, access, detail: detail))
   }
 
@@ -73,13 +73,12 @@ struct CoordinationTrail {
   /// A question as an entry tells it.
   func words(_ party: Party?, _ question: Question) -> String { "\(party?.words ?? "?"): \(question.words)" }
 
-  private func moves(_ access: CoordinationService.Access) -> String? {
-    guard !access.toldMoves.isEmpty else { return nil }
-    return (["moves": .array(access.toldMoves.map { .object($0.json) })] as JSONObject).text
+  private func moves(_ access: CoordinationService.Access) -> String {
+    (["moves": .array(access.toldMoves.map { .object($0.json) })] as JSONObject).text
   }
 
   /// A line for each.
-  private func uses(_ intents: [Intent]) -> String {
+  private nonisolated func uses(_ intents: [Intent]) -> String {
     var text = ""
     for intent in intents {
       if !text.isEmpty { text += "\n" }
@@ -92,12 +91,12 @@ struct CoordinationTrail {
 
   private func facts(_ id: Int, _ access: CoordinationService.Access) -> [String: String] {
     var facts = [String: String](minimumCapacity: 12)
-    facts[AuditEvent.Fact.coordination] = "\(id)"
+    facts[AuditEvent.Fact.coordination] = String(id)
     facts[AuditEvent.Fact.purpose] = access.party.plainPurpose
     facts[AuditEvent.Fact.uses] = uses(access.request.intents)
     if access.request.isPreparation { facts[AuditEvent.Fact.prepares] = "true" }
     facts[AuditEvent.Fact.arbitration] = access.arbitration.json.text
-    facts[AuditEvent.Fact.moves] = moves(access)
+    if !access.toldMoves.isEmpty { facts[AuditEvent.Fact.moves] = moves(access) }
     return facts
   }
 
@@ -110,11 +109,12 @@ struct CoordinationTrail {
     _ kind: AuditEvent.Kind, _ result: AuditEvent.Result, _ access: CoordinationService.Access, rule: String? = nil,
     reason: String? = nil, detail: [String: String]
   ) -> AuditEvent {
-    AuditEvent(
+    var event = AuditEvent(
       kind, result, app: access.instance?.app.bundleIdentifier, instance: access.instance?.id,
-      pid: access.party.process, grant: access.items.first?.grant,
-      document: access.request.intents.first.map { AuditEvent.Document(path: $0.item.path.text) },
-      how: access.request.intents.contains { $0.isWrite } ? "write" : "read", rule: rule, reason: reason,
-      detail: access.instance == nil ? detail.merging(caller(access.party, nil)) { $1 } : detail)
+      pid: access.party.process, grant: access.items.first?.grant, how: access.request.isWrite ? "write" : "read",
+      rule: rule, reason: reason, detail: detail)
+    if let intent = access.request.intents.first { event.document = AuditEvent.Document(path: intent.item.path.text) }
+    if access.instance == nil { event.detail[AuditEvent.Fact.caller] = access.party.app }
+    return event
   }
 }

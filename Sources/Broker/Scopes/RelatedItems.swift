@@ -93,11 +93,11 @@ final class RelatedItems {
     _ name: String, beside primary: String, of grant: Grant, for instance: Instance, _ presenter: Int
   ) throws -> RelatedItem {
     guard let exposure = instance.scopes.exposed[grant.id], let document = instance.scopes.shown[grant.id],
-      exposure.names.contains(where: { $0.isSamePath(as: primary) }), document.kind == .file, grant.revoked == nil
+      exposure.has(primary), document.kind == .file, grant.revoked == nil
     else { throw Reason(sentence: "\(primary) is not a file that the app has started") }
     guard let wanted = RelatedName(name), let own = RelatedName(primary), wanted.stem.isSamePath(as: own.stem),
       instance.app.related.contains(wanted.type.lowercased()),
-      !exposure.names.contains(where: { $0.isSamePath(as: name) })
+      !exposure.has(name)
     else {
       throw Reason(
         sentence: "its name is not that of \(primary) with an extension that the app declares by NSIsRelatedItemType")

@@ -178,6 +178,11 @@ struct Exposure: Equatable {
   }
 
   var names: [String] { [name] + earlier }
+
+  func has(_ other: String) -> Bool {
+    name.isSamePath(as: other) || earlier.contains { $0.isSamePath(as: other) }
+  }
+
   private static let mostEarlier = 15
 }
 
