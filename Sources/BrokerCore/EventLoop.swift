@@ -49,7 +49,9 @@ package struct DeferredWork {
 package final class EventLoop: LoopMember {
   package let clock: any LoopClock
   private var members: [any LoopMember] = []
-  private var ranges: [(member: any LoopMember, entries: Range<Int>)] = []
+  /// The members of a turn, and the entries of each.
+  private var served: [any LoopMember] = []
+  private var ranges: [Range<Int>] = []
   /// The storage of a turn's entries, kept for the next turn.
   private var room: [PollEntry] = []
   private var deferred: [DeferredWork] = []
@@ -141,23 +143,30 @@ package final class EventLoop: LoopMember {
 
   package func prepare(now: Int64) {
     let now = isOutermost ? now : clock.monotonic
-    for member in members { member.prepare(now: now) }
+    each(of: members) { $1.prepare(now: now) }
+  }
+
+  /// By a span: on each turn a loop over an array would count all its members, for each phase.
+  private func each(of members: [any LoopMember], _ body: (Int, any LoopMember) -> Void) {
+    let members = members.span
+    for index in members.indices { body(index, members[index]) }
   }
 
   package func appendEntries(to entries: inout [PollEntry], now: Int64) {
     let now = isOutermost ? now : clock.monotonic
     ranges.removeAll(keepingCapacity: true)
-    for member in members {
+    served = members
+    each(of: served) { _, member in
       let start = entries.count
       member.appendEntries(to: &entries, now: now)
-      ranges.append((member, start..<entries.count))
+      ranges.append(start..<entries.count)
     }
   }
 
   package func nextDue(now: Int64) -> Int64? {
     let own = isOutermost ? now : clock.monotonic
     var due = Int64.max
-    for member in members { if let next = member.nextDue(now: own) { due = min(due, next) } }
+    each(of: members) { if let next = $1.nextDue(now: own) { due = min(due, next) } }
     for timer in timers { due = min(due, timer.due) }
     return due == .max ? nil : now + max(0, due - own)
   }
@@ -165,7 +174,8 @@ package final class EventLoop: LoopMember {
   package func handle(_ entries: ArraySlice<PollEntry>, now: Int64) {
     let now = isOutermost ? now : clock.monotonic
     if !timers.isEmpty { endTimers(now: now) }
-    for (member, range) in ranges { member.handle(entries[range], now: now) }
+    let ranges = ranges
+    each(of: served) { $1.handle(entries[ranges[$0]], now: now) }
   }
 
   private func endTimers(now: Int64) {
@@ -177,8 +187,8 @@ package final class EventLoop: LoopMember {
 
   package func finishTurn(now: Int64) {
     let now = isOutermost ? now : clock.monotonic
-    for (member, _) in ranges { member.finishTurn(now: now) }
-    ranges.removeAll(keepingCapacity: true)
+    each(of: served) { $1.finishTurn(now: now) }
+    served = []
     if !isOutermost { for work in deferred where work.since() != nil { work.run() } }
   }
 }

@@ -53,10 +53,10 @@ struct Row: Codable {
       self.aim = "≥ \(fixed(limit, 2)) ×"
       holds = self.ratio.map { $0 >= limit }
     case .valueAtMost(let limit):
-      self.aim = "≤ \(fixed(limit, limit < 10 ? 1 : 0)) \(unit)"
+      self.aim = "≤ \(fixed(limit, limit == limit.rounded() ? 0 : 1)) \(unit)"
       holds = ambit.map { $0 <= limit }
     case .valueAtLeast(let limit):
-      self.aim = "≥ \(fixed(limit, limit < 10 ? 1 : 0)) \(unit)"
+      self.aim = "≥ \(fixed(limit, limit == limit.rounded() ? 0 : 1)) \(unit)"
       holds = ambit.map { $0 >= limit }
     case nil: break
     }
