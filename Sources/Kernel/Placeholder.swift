@@ -6,7 +6,12 @@ internal import SystemPackage
 
 /// A file that has the size and the date of a document, and not its content. It has no mode at all: no app can open it, and so nothing
 /// reads zeros in place of the content. It keeps its identity when the content comes, and when it goes.
+///
+/// While its content comes or goes it has the mode 01000, which lets no program open it either: after the end of its broker it can be told
+/// from a file that the user has shut.
 package enum Placeholder {
+  static let unfinished: UInt32 = 0o1000
+
   /// Makes one: it gets its name when it is whole.
   ///
   /// - Parameters:
@@ -80,7 +85,20 @@ package enum Placeholder {
     package init(of file: Descriptor) throws(KernelError) { self.init(try file.status()) }
   }
 
-  /// Takes the content away.
+  /// Whether the content was coming, or going, when the broker was killed. No process has it open.
+  package static func isLeftOver(_ place: Descriptor) -> Bool {
+    guard isUnfinished(place), let breaks = try? LeaseBreaks(), let file = try? PlaceholderFilling.openForWriting(place)
+    else { return false }
+    defer { withExtendedLifetime(breaks) {} }
+    defer { file.giveBackLease() }
+    return (try? file.take(.write)) != nil
+  }
+
+  private static func isUnfinished(_ place: Descriptor) -> Bool {
+    (try? place.status()).map { $0.mode & 0o7777 == unfinished } ?? false
+  }
+
+  /// Takes the content away, also one that was left over.
   ///
   /// - Parameters:
   ///   - known: the content that the provider has.
@@ -95,22 +113,24 @@ package enum Placeholder {
     guard status.links == 1 else { throw KernelError("evict", errno: .tooManyLinks) }
     let hasContent = try place.hasBlocks
     // No program can have a content open that is not there. And without a mode its owner could not open it here.
-    guard status.mode & 0o777 != 0 || hasContent else {
+    let isUnfinished = isUnfinished(place)
+    guard status.mode & 0o777 != 0 || hasContent || isUnfinished else {
       guard Content(status) == known else { throw KernelError("evict", errno: .resourceBusy) }
       return try PlaceholderFilling(place, size: next.size, modified: next.modified).giveUp()
     }
     // No process has it open, and none opens it meanwhile. An event of a leased file would be an error for its opener. And an event of
     // this open would be a second one in the guard, for a moment. The content is here: nothing has to be asked.
     group?.passOver(place)
-    let file = try place.reopened([.readWrite, .nonBlocking])
+    let file = try isUnfinished ? PlaceholderFilling.openForWriting(place) : place.reopened([.readWrite, .nonBlocking])
     // A break of the lease is a signal, which would end a process that does not hold it back.
     let breaks = try LeaseBreaks()
     defer { withExtendedLifetime(breaks) {} }
     try file.take(.write)
     defer { file.giveBackLease() }
-    guard try Content(of: file) == known else { throw KernelError("evict", errno: .resourceBusy) }
-    let mode = try file.status().mode & 0o777
-    try file.changeMode(0)
+    let content = try Content(of: file)
+    guard isUnfinished || content == known else { throw KernelError("evict", errno: .resourceBusy) }
+    let mode = try file.status().mode & 0o7777
+    try file.changeMode(unfinished)
     group?.askAgain(place)
     // A program that passed the check of the mode before may wait for the lease in its open(2): it reads the content, and so it stays.
     do throws(KernelError) { try file.take(.write) } catch {
@@ -123,6 +143,7 @@ package enum Placeholder {
     try file.cut(at: 0)
     try file.cut(at: UInt64(max(0, next.size)))
     try file.setModified(next.modified)
+    try file.changeMode(0)
   }
 }
 

@@ -25,16 +25,17 @@ package struct PlaceholderFilling: Sendable {
     }
     (self.size, self.modified) = (UInt64(max(0, size)), modified)
     file = try Self.openForWriting(place)
+    try file.changeMode(Placeholder.unfinished)
     try file.cut(at: 0)
   }
 
   /// Its owner, too, may only write it meanwhile. Root needs no mode.
-  private static func openForWriting(_ place: Descriptor) throws(KernelError) -> Descriptor {
+  static func openForWriting(_ place: Descriptor) throws(KernelError) -> Descriptor {
     if let file = try? place.reopened([.write]) { return file }
     let path = "/proc/self/fd/\(place.rawValue)"
-    try KernelError.check("chmod", "a placeholder") { unsafe chmod(path, 0o200) }
+    try KernelError.check("chmod", "a placeholder") { unsafe chmod(path, Placeholder.unfinished | 0o200) }
     let file = try place.reopened([.write])
-    try file.changeMode(0)
+    try file.changeMode(Placeholder.unfinished)
     return file
   }
 
@@ -83,5 +84,6 @@ package struct PlaceholderFilling: Sendable {
     try? file.cut(at: 0)
     try? file.cut(at: size)
     try? file.setModified(modified)
+    try? file.changeMode(0)
   }
 }

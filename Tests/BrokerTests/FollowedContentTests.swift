@@ -132,15 +132,16 @@ import Testing
   @Test func `PRV-4: a document that can be read is not written over by a content that comes`() throws {
     let whole = bytes(3 * piece, 1)
     let following = try Following(size: whole.count)
-    let own = try Descriptor.open("\(following.temporary.path)/document", flags: .readWrite)
+    let path = "\(following.temporary.path)/document"
+    #expect(unsafe chmod(path, 0o600) == 0)
+    let own = try Descriptor.open(path, flags: .readWrite)
     try own.writeAll(Array("EDIT".utf8))
-    try own.changeMode(0o600)
     for count in 1...3 {
       try following.write(whole.prefix(count * piece), at: 0)
       usleep(50_000)
     }
     #expect(try following.finish()?.errno == .fileExists)
-    #expect(try Data(contentsOf: URL(filePath: "\(following.temporary.path)/document")).prefix(4) == Data("EDIT".utf8))
+    #expect(try Data(contentsOf: URL(filePath: path)).prefix(4) == Data("EDIT".utf8))
   }
 }
 

@@ -169,10 +169,15 @@ struct LocationFolder: Sendable {
     let folder = try folder(of: shown.path, &folders)
     let name = shown.path.lastPathName
     guard !shown.item.isFolder else { return try folder.removeDirectory(name) }
-    guard try Placeholder.Content(folder.status(of: name)) == shown.item.content else {
+    if try Placeholder.Content(folder.status(of: name)) != shown.item.content, try !isLeftOver(shown) {
       throw KernelError("remove", errno: .resourceBusy)
     }
     try folder.removeFile(name)
+  }
+
+  private func isLeftOver(_ shown: ProvidedFile) throws(KernelError) -> Bool {
+    guard !shown.isHere else { return false }
+    return Placeholder.isLeftOver(try place(shown.path))
   }
 
   private func addFolder(_ name: String, in folder: Descriptor) throws(KernelError) -> String {
