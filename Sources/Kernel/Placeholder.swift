@@ -7,8 +7,8 @@ internal import SystemPackage
 /// A file that has the size and the date of a document, and not its content. It has no mode at all: no app can open it, and so nothing
 /// reads zeros in place of the content. It keeps its identity when the content comes, and when it goes.
 ///
-/// While its content comes or goes it has the mode 01000, which lets no program open it either: after the end of its broker it can be told
-/// from a file that the user has shut.
+/// While its content comes or goes it has the mode 01000, which lets no program open it either. So a content that a killed broker left
+/// halfway can be told from a file that the user has shut.
 package enum Placeholder {
   static let unfinished: UInt32 = 0o1000
 
@@ -91,7 +91,16 @@ package enum Placeholder {
     else { return false }
     defer { withExtendedLifetime(breaks) {} }
     defer { file.giveBackLease() }
-    return (try? file.take(.write)) != nil
+    return (try? leaseUnfinished(file)) != nil
+  }
+
+  /// The event of its own open has the file open in a guard, for a moment. To pass that over would let programs of root read it.
+  private static func leaseUnfinished(_ file: Descriptor) throws(KernelError) {
+    for _ in 0..<50 {
+      if (try? file.take(.write)) != nil { return }
+      usleep(1_000)
+    }
+    try file.take(.write)
   }
 
   private static func isUnfinished(_ place: Descriptor) -> Bool {
@@ -120,12 +129,12 @@ package enum Placeholder {
     }
     // No process has it open, and none opens it meanwhile. An event of a leased file would be an error for its opener. And an event of
     // this open would be a second one in the guard, for a moment. The content is here: nothing has to be asked.
-    group?.passOver(place)
+    if !isUnfinished { group?.passOver(place) }
     let file = try isUnfinished ? PlaceholderFilling.openForWriting(place) : place.reopened([.readWrite, .nonBlocking])
     // A break of the lease is a signal, which would end a process that does not hold it back.
     let breaks = try LeaseBreaks()
     defer { withExtendedLifetime(breaks) {} }
-    try file.take(.write)
+    if isUnfinished { try leaseUnfinished(file) } else { try file.take(.write) }
     defer { file.giveBackLease() }
     let content = try Content(of: file)
     guard isUnfinished || content == known else { throw KernelError("evict", errno: .resourceBusy) }

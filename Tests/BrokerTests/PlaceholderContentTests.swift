@@ -85,6 +85,11 @@ import Testing
     shown.isHere = true
     #expect(throws: KernelError("remove", errno: .resourceBusy)) { try folder.carryOut(.remove(shown)) }
     shown.isHere = false
+    // Of a provider that is enabled anew nothing is known.
+    let again = try #require(try folder.carryOut(.add(.init(item: item, path: "a"))))
+    #expect(try folder.place("a").status().size == 3 && again != node)
+    filling = try PlaceholderFilling(folder.place("a"), size: 3, modified: 0)
+    filling = nil
     #expect(try folder.carryOut(.remove(shown)) == nil)
     #expect(throws: KernelError.self) { try folder.place("a") }
   }

@@ -136,7 +136,9 @@ struct LocationFolder: Sendable {
       do throws(KernelError) { return try make() } catch {
         // Made before a broker was killed, and never noted. A file of the user's own has another size or date, and stays.
         guard error.errno == .fileExists, let status = try? folder.status(of: name), status.kind == .regular,
-          status.mode & 0o777 == 0, status.links == 1, Placeholder.Content(status) == placed.item.content
+          status.mode & 0o777 == 0, status.links == 1,
+          let there = try? place(placed.path),
+          Placeholder.Content(status) == placed.item.content || Placeholder.isLeftOver(there)
         else { throw error }
         try folder.removeFile(name)
         return try make()
