@@ -24,7 +24,7 @@ package enum WireError: Error, Equatable, Sendable, CustomStringConvertible {
     case .remote(let name, let parameters):
       parameters.isEmpty ? "the answer was \(name)" : "the answer was \(name) \(parameters.text)"
     case .unread: "the other side closed the connection before it had read the call"
-    case .closed: "the other side closed the connection"
+    case .closed: "the other side ended before it answered; whether it did what was asked is not known"
     case .silent: "the other side does not answer"
     case .broken(let reason): "the connection was ended, because of a broken message: \(reason)"
     case .unexpectedReply(let fault): "the answer is not what the interface says: \(fault)"
