@@ -82,8 +82,9 @@ package enum ProviderChange: Sendable, Equatable {
   case add(ProviderTree.Placed)
   /// From one path to the same: it is there already, with its folder.
   case move(ProviderItem, from: String, to: String)
-  /// Other content is at the provider: the content here is of no use any more.
-  case renew(ProviderTree.Placed, was: ProviderItem)
+  /// Other content is at the provider: the content here is of no use any more. If there is none here, one that a killed broker left halfway
+  /// goes as well.
+  case renew(ProviderTree.Placed, was: ProviderItem, mayBeLeftOver: Bool)
   /// The content is the same; the provider allows something else, or says something else of it.
   case describe(ProviderTree.Placed, was: ProviderItem)
   case remove(ProvidedFile)
@@ -121,7 +122,7 @@ package enum ProviderChange: Sendable, Equatable {
       if before.item.version != placed.item.version || before.item.size != placed.item.size, !before.isChanged,
         !placed.item.isFolder
       {
-        steps.append(.renew(placed, was: before.item))
+        steps.append(.renew(placed, was: before.item, mayBeLeftOver: !before.isHere))
       } else if !before.item.isDescribed(as: placed.item) {
         steps.append(.describe(placed, was: before.item))
       }

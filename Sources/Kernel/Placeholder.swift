@@ -107,22 +107,23 @@ package enum Placeholder {
     (try? place.status()).map { $0.mode & 0o7777 == unfinished } ?? false
   }
 
-  /// Takes the content away, also one that was left over.
+  /// Takes the content away.
   ///
   /// - Parameters:
   ///   - known: the content that the provider has.
   ///   - next: size and date from then on.
+  ///   - mayBeLeftOver: no content is known to be here: one that a killed broker left halfway goes, too. Waits for 50 ms.
   ///   - group: a guard's; it asks about the file from then on.
   /// - Throws: `EAGAIN` while a process has it open, `EMLINK` if it has further names, `EBUSY` if it has another content than the known
   ///   one.
   package static func empty(
-    _ place: Descriptor, known: Content, next: Content, _ group: GuardGroup? = nil
+    _ place: Descriptor, known: Content, next: Content, mayBeLeftOver: Bool = false, _ group: GuardGroup? = nil
   ) throws(KernelError) {
     let status = try place.status()
     guard status.links == 1 else { throw KernelError("evict", errno: .tooManyLinks) }
     let hasContent = try place.hasBlocks
     // No program can have a content open that is not there. And without a mode its owner could not open it here.
-    let isUnfinished = isUnfinished(place)
+    let isUnfinished = mayBeLeftOver && isUnfinished(place)
     guard status.mode & 0o777 != 0 || hasContent || isUnfinished else {
       guard Content(status) == known else { throw KernelError("evict", errno: .resourceBusy) }
       return try PlaceholderFilling(place, size: next.size, modified: next.modified).giveUp()

@@ -5,7 +5,7 @@ package struct PathKey: Hashable, Comparable, Sendable {
   package init(_ text: String) { self.text = text }
 
   package static func == (left: Self, right: Self) -> Bool {
-    // The bytes themselves: to go through the views of texts would take most of the time where keys are looked up.
+    // Most of a look-up's time would go to the views of the two texts.
     var (left, right) = (left.text, right.text)
     guard left.utf8.count == right.utf8.count else { return false }
     return left.withUTF8 { left in right.withUTF8 { right in unsafe left.elementsEqual(right) } }

@@ -99,7 +99,7 @@ extension String {
   /// The bytes of the way from a folder to this path; `nil` where it lies elsewhere.
   private func restLength(within folder: String) -> Int? {
     var (path, folder) = (self, folder)
-    // The bytes themselves: to go through the views of two texts takes longer than the rest.
+    // Bytes, since the views of two texts take longer than the rest.
     return path.withUTF8 { path in
       folder.withUTF8 { folder in
         guard path.count >= folder.count, unsafe path[..<folder.count].elementsEqual(folder) else { return nil }

@@ -63,19 +63,23 @@ struct ProviderTreeTests {
   @Test("the steps lead from what is shown to what there is") func steps() {
     let tree = ProviderTree([
       document("kept"), document("new"), document("other", version: "2"), document("mine", version: "2"),
+      document("absent", version: "2"),
     ])
+    var absent = shown(document("absent"), "absent.txt")
+    absent.isHere = false
     let steps = ProviderChange.steps(
       from: [
         shown(document("kept"), "old name.txt"), shown(document("other"), "other.txt"),
         shown(document("mine"), "mine.txt", changed: true), shown(document("gone"), "gone.txt"),
-        shown(document("unsent"), "unsent.txt", changed: true),
+        shown(document("unsent"), "unsent.txt", changed: true), absent,
       ], to: tree)
     #expect(
       steps == [
         .remove(shown(document("gone"), "gone.txt")),
+        .renew(tree.placed.first { $0.path == "absent.txt" }!, was: document("absent"), mayBeLeftOver: true),
         .move(document("kept"), from: "old name.txt", to: "kept.txt"),
         .add(tree.placed.first { $0.path == "new.txt" }!),
-        .renew(tree.placed.first { $0.path == "other.txt" }!, was: document("other")),
+        .renew(tree.placed.first { $0.path == "other.txt" }!, was: document("other"), mayBeLeftOver: false),
       ])
   }
 

@@ -107,7 +107,7 @@ struct CoordinatedItems {
 
   /// The outermost package around a path, or the path itself: by the packages that everybody knows, and those of running apps.
   private func package(around path: String) -> String? {
-    // Most names have no extension at all.
+    // Most paths have no extension at all.
     guard path.utf8.contains(UInt8(ascii: ".")) else { return nil }
     let names = path.pathNames
     for (index, name) in names.enumerated() where sessions.packages.isPackage(name) {

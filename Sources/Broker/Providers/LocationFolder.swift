@@ -147,8 +147,9 @@ struct LocationFolder: Sendable {
       folders.last = nil
       if from != to { try move(from, to: to) }
       return nil
-    case .renew(let placed, let was):
-      try Placeholder.empty(place(placed.path), known: was.content, next: placed.item.content, group)
+    case .renew(let placed, let was, let mayBeLeftOver):
+      try Placeholder.empty(
+        place(placed.path), known: was.content, next: placed.item.content, mayBeLeftOver: mayBeLeftOver, group)
       return nil
     case .describe(let placed, let was):
       let isWritable = placed.item.capabilities.contains(.writing)

@@ -66,7 +66,7 @@ struct LocationRenewal: Sendable {
     switch step {
     case .add(let placed):
       return ProvidedFile(provider: provider, item: placed.item, path: placed.path, node: node ?? "")
-    case .renew(let placed, _):
+    case .renew(let placed, _, _):
       return ProvidedFile(provider: provider, item: placed.item, path: placed.path, node: before?.node ?? "")
     case .move(let item, _, let to):
       guard var file = before else { return nil }
@@ -88,7 +88,7 @@ extension ProviderChange {
   fileprivate var known: ProviderItem? {
     switch self {
     case .move(let item, _, _): item
-    case .renew(let placed, _), .describe(let placed, _): placed.item
+    case .renew(let placed, _, _), .describe(let placed, _): placed.item
     case .add, .remove: nil
     }
   }
@@ -98,7 +98,7 @@ extension ProviderChange {
     switch self {
     case .add(let placed): "“\(placed.path)” cannot be shown"
     case .move(_, let from, let to): "“\(from)” cannot become “\(to)”"
-    case .renew(let placed, _): "“\(placed.path)” stays as it was"
+    case .renew(let placed, _, _): "“\(placed.path)” stays as it was"
     case .describe(let placed, _): "“\(placed.path)” keeps the rights that it had"
     case .remove(let shown): "“\(shown.path)” cannot be removed"
     }

@@ -66,7 +66,7 @@ final class ProvidedContents {
     let (folder, was) = (files.folder(of: provider), present.item)
     let placed = ProviderTree.Placed(item: now.item, path: now.path)
     // A file that is not as it was is left to the next look at the folder.
-    do throws(KernelError) { _ = try folder.carryOut(.renew(placed, was: was)) } catch { return }
+    do throws(KernelError) { _ = try folder.carryOut(.renew(placed, was: was, mayBeLeftOver: false)) } catch { return }
     try files.store()?.put([now])
   }
 
